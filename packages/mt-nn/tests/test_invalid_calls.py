@@ -822,13 +822,13 @@ RECURRENT = [
     invalid("GRU", match="probability", num_layers=2, dropout=1.5, **recurrent.SIZES),
     invalid("GRU", match="num_layers", num_layers=0, **recurrent.SIZES),
     invalid("RNN", match="hidden_size", input_size=2, hidden_size=0),
-    invalid("RNN", match="'tanh' or 'relu'", nonlinearity="gelu", **recurrent.SIZES),
+    invalid("RNN", match="one of tanh, relu", nonlinearity="gelu", **recurrent.SIZES),
     invalid("RNNCell", recurrent.X, match="takes an input", **recurrent.SIZES),
     invalid("RNNCell", recurrent.X[0], draw(3, 3), match="expects a state", **recurrent.SIZES),
     invalid("GRUCell", draw(2, 3), match="takes an input", **recurrent.SIZES),
     invalid("LSTMCell", recurrent.X[0], draw(2, 3), match="as a pair", **recurrent.SIZES),
     invalid(
-        "RNNCell", recurrent.X[0], match="'tanh' or 'relu'", nonlinearity="sin", **recurrent.SIZES
+        "RNNCell", recurrent.X[0], match="one of tanh, relu", nonlinearity="sin", **recurrent.SIZES
     ),
     invalid("GRU", input_size=2, hidden_size=3, bidirectional=2, match="True or False"),
 ]

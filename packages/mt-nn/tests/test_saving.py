@@ -342,7 +342,7 @@ def test_last_and_best_checkpoints_are_kept(tmp_path: Path) -> None:
     [
         ({"keep_last": 0}, "keep_last must be a positive integer"),
         ({"keep_best": -1}, "keep_best must be a non-negative integer"),
-        ({"mode": "least"}, "mode must be 'min' or 'max'"),
+        ({"mode": "least"}, "mode must be one of min, max; got 'least'"),
     ],
 )
 def test_invalid_setting_of_checkpoints_raises(tmp_path: Path, settings: Any, message: str) -> None:
@@ -354,7 +354,7 @@ def test_invalid_folder_or_choice_raises(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(nn.FileError, match="could not create the folder"):
         nn.Checkpoints(tmp_path / "file")
-    with pytest.raises(nn.SettingError, match="which must be 'last' or 'best'"):
+    with pytest.raises(nn.SettingError, match="which must be one of last, best"):
         nn.Checkpoints(tmp_path / "c").load("first")  # type: ignore[arg-type]
 
 

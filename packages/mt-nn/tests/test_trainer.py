@@ -231,7 +231,7 @@ def test_invalid_batches_raise_input_error() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"schedule": "batch"}, "schedule must be 'epoch' or 'step'"),
+        ({"schedule": "batch"}, "schedule must be one of epoch, step"),
         ({"accumulate": 0}, "accumulate must be a positive integer"),
         ({"clip_norm": -1}, "clip_norm must be a non-negative number"),
         ({"clip_norm": math.nan}, "clip_norm must be a non-negative number"),

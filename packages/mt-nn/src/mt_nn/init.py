@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from mt_nn.core.init import fan_in, init_like_torch, uniform_
 from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
-from mt_nn.utils.settings import check, check_either, choice
+from mt_nn.utils.settings import check, choice
 from mt_tensor import Generator, Tensor, eye, linalg, no_grad, rand, randn
 from mt_tensor.extending import size_of
 
@@ -184,7 +184,7 @@ def kaiming_normal_(
 
 
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: Nonlinearity) -> float:
-    check_either("mode", mode, "fan_in", "fan_out")
+    choice("mode", mode, ("fan_in", "fan_out"))
     fan = fan_in(tensor) if mode == "fan_in" else fan_out(tensor)
     return calculate_gain(nonlinearity, a) / math.sqrt(max(fan, 1))
 

@@ -29,7 +29,7 @@ REDUCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 def check_reduction(reduction: Reduction) -> None:
     """Raise SettingError unless `reduction` is valid."""
-    if reduction not in ("mean", "sum", "none"):
+    if reduction not in tuple(REDUCTIONS):
         raise SettingError(f"reduction must be 'mean', 'sum' or 'none'; got {reduction!r}.")
 
 

@@ -52,12 +52,8 @@ class Limits:
 
 
 _UNITS = {field.name: field.metadata["unit"] for field in dataclasses.fields(Limits)}
-_current: ContextVar[Limits] = ContextVar("limits", default=Limits())  # noqa: B039 - immutable
-
-
-def current_limits() -> Limits:
-    """Return the current limits."""
-    return _current.get()
+current_limits = ContextVar("limits", default=Limits())  # noqa: B039 - immutable
+"""The current limits."""
 
 
 @contextlib.contextmanager
@@ -80,11 +76,11 @@ def limits(**changes: float) -> Iterator[Limits]:
     for name, value in changes.items():
         choice("the limit", name, _UNITS)
         check(name, value, number(name, value) > 0, f"a positive number of {_UNITS[name]}")
-    token = _current.set(dataclasses.replace(current_limits(), **changes))
+    token = current_limits.set(dataclasses.replace(current_limits.get(), **changes))
     try:
-        yield current_limits()
+        yield current_limits.get()
     finally:
-        _current.reset(token)
+        current_limits.reset(token)
 
 
 class Allowance:
@@ -101,7 +97,7 @@ class Allowance:
 
     def __init__(self, source: object, error: type[FileError] = FileError) -> None:
         self.source, self._error = source, error
-        self._limits = current_limits()
+        self._limits = current_limits.get()
         self._taken: dict[str, float] = defaultdict(float)
         self.deadline = time.monotonic() + self._limits.seconds
 

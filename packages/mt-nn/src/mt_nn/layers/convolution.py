@@ -17,7 +17,7 @@ from mt_nn.core.extensions import extends
 from mt_nn.core.settings import Sizes, integer, integers
 from mt_nn.core.windows import as_batch, windows
 from mt_nn.errors import InputError, SettingError
-from mt_nn.layers.dimensions import over_dimensions, pairs
+from mt_nn.layers.dimensions import Numbers, over_dimensions, pairs
 from mt_nn.layers.padding import pad
 from mt_nn.utils.settings import choice
 from mt_tensor import Tensor, fused
@@ -115,7 +115,7 @@ def check_layer(layer: Kernels) -> None:
 
 
 @extends("check of padding by name")
-def check_padding_name(padding: str, stride: tuple[int, ...]) -> None:
+def check_padding_name(padding: str, stride: Numbers) -> None:
     """Raise SettingError unless the name is valid, and the stride is 1 for "same"."""
     if choice("padding", padding, ("same", "valid")) == "same" and stride != (1,) * len(stride):
         raise SettingError(
@@ -124,7 +124,7 @@ def check_padding_name(padding: str, stride: tuple[int, ...]) -> None:
         )
 
 
-def _same_padding(kernel: Shape, dilation: tuple[int, ...]) -> tuple[Shape, Shape]:
+def _same_padding(kernel: Shape, dilation: Numbers) -> tuple[Shape, Shape]:
     """Return the padding before and after for an output as large as the input."""
     totals = [spacing * (size - 1) for size, spacing in zip(kernel, dilation, strict=False)]
     return tuple(t // 2 for t in totals), tuple(t - t // 2 for t in totals)
@@ -132,8 +132,8 @@ def _same_padding(kernel: Shape, dilation: tuple[int, ...]) -> tuple[Shape, Shap
 
 @extends("padding by name")
 def padded_by_name(
-    input: Tensor, padding: str, kernel: Shape, stride: tuple[int, ...], dilation: tuple[int, ...]
-) -> tuple[Tensor, tuple[int, ...]]:
+    input: Tensor, padding: str, kernel: Shape, stride: Numbers, dilation: Numbers
+) -> tuple[Tensor, Numbers]:
     """Return the input, with the odd zero of "same" at its end, and the padding of both sides."""
     check_padding_name(padding, stride)
     if padding == "valid":
@@ -177,9 +177,6 @@ class Conv3d(Convolution):
 
 
 # --- Transposed convolution -----------------------------------------------------------------------
-
-
-Numbers = tuple[int, ...]
 
 
 def conv_transpose(
@@ -304,10 +301,10 @@ def _transposed_convolution(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
-    stride: tuple[int, ...],
-    padding: tuple[int, ...],
-    output_padding: tuple[int, ...],
-    dilation: tuple[int, ...],
+    stride: Numbers,
+    padding: Numbers,
+    output_padding: Numbers,
+    dilation: Numbers,
     groups: int,
 ) -> Tensor:
     """Insert zeros between the elements of the inputs, and convolve them with flipped kernels.
@@ -326,7 +323,7 @@ def _transposed_convolution(
     return CONVOLVE[dims](dilated, kernels, bias, (1,) * dims, padded, dilation, groups)
 
 
-def _insert_zeros(input: Tensor, stride: tuple[int, ...]) -> Tensor:
+def _insert_zeros(input: Tensor, stride: Numbers) -> Tensor:
     """Insert `stride - 1` zeros between neighboring elements."""
     if max(stride) == 1:
         return input
@@ -395,7 +392,7 @@ class TransposedConvolution(Kernels):
         settings = (self.stride, self.padding, added, self.groups, self.dilation)
         return self.function(input, self.weight, self.bias, *settings)
 
-    def _output_padding(self, input: Tensor, output_size: tuple[int, ...]) -> tuple[int, ...]:
+    def _output_padding(self, input: Tensor, output_size: Numbers) -> Numbers:
         """Return the output padding for a given output size."""
         lengths = as_batch(type(self).__name__, input, self.dims).shape[2:]
         least = transposed_sizes(

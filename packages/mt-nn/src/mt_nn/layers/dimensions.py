@@ -12,6 +12,9 @@ from mt_nn.core.errors import InputError, SettingError
 from mt_nn.core.extensions import extends
 from mt_tensor.extending import Shape, check_addressable
 
+Numbers = tuple[int, ...]
+"""One number per dimension, such as the size or dilation of a window."""
+
 
 def check_not_empty(name: str, shape: Shape) -> None:
     """Raise InputError if samples have no elements; an empty batch is valid."""
@@ -25,9 +28,9 @@ def check_not_empty(name: str, shape: Shape) -> None:
 def check_windows(
     name: str,
     shape: Shape,
-    kernel_size: tuple[int, ...],
-    padding: tuple[int, ...],
-    dilation: tuple[int, ...],
+    kernel_size: Numbers,
+    padding: Numbers,
+    dilation: Numbers,
 ) -> None:
     """Raise an error if padded inputs are smaller than a window, or too large for any memory."""
     check_not_empty(name, shape)
@@ -47,9 +50,9 @@ def check_windows(
 def check_pooling(
     name: str,
     shape: Shape,
-    kernel: tuple[int, ...],
-    padding: tuple[int, ...],
-    dilation: tuple[int, ...],
+    kernel: Numbers,
+    padding: Numbers,
+    dilation: Numbers,
 ) -> None:
     """Raise an error unless windows fit into inputs of a shape; valid combinations are cached."""
     if any(2 * margin > size for margin, size in zip(padding, kernel, strict=True)):
@@ -67,8 +70,8 @@ def check_convolution(
     inputs: Shape,
     kernels: Shape,
     biases: Shape | None,
-    padding: tuple[int, ...],
-    dilation: tuple[int, ...],
+    padding: Numbers,
+    dilation: Numbers,
     groups: int,
 ) -> None:
     """Raise InputError unless the shapes are consistent; valid combinations are cached."""
@@ -98,7 +101,7 @@ def check_convolution(
     check_windows(name, inputs, kernels[2:], padding, dilation)
 
 
-def pairs(before: tuple[int, ...], after: tuple[int, ...]) -> list[int]:
+def pairs(before: Numbers, after: Numbers) -> list[int]:
     """Combine the padding before and after each dimension into an argument for `mt_tensor.pad`."""
     both = zip(reversed(before), reversed(after), strict=True)
     return [number for pair in both for number in pair]

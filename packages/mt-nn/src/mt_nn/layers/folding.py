@@ -6,7 +6,7 @@ from mt_nn.core.arguments import checked
 from mt_nn.core.settings import Sizes, integers
 from mt_nn.core.windows import as_batch, windows
 from mt_nn.errors import InputError
-from mt_nn.layers.dimensions import check_not_empty, check_windows
+from mt_nn.layers.dimensions import Numbers, check_not_empty, check_windows
 from mt_nn.layers.function import FunctionLayer
 from mt_tensor import Tensor
 from mt_tensor.extending import Embed, apart, wide
@@ -97,7 +97,7 @@ def fold(
     return images if input.ndim == 3 else images.squeeze(0)
 
 
-def _settings(*given: Sizes) -> tuple[tuple[int, ...], ...]:
+def _settings(*given: Sizes) -> tuple[Numbers, ...]:
     """Check kernel size, dilation, padding and stride."""
     names = (("kernel_size", 1), ("dilation", 1), ("padding", 0), ("stride", 1))
     return tuple(

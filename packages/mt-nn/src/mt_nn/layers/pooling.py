@@ -20,12 +20,10 @@ from mt_nn.core.settings import Sizes, integers
 from mt_nn.core.windows import as_batch, windows
 from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_nn.layers.convolution import transposed_sizes
-from mt_nn.layers.dimensions import check_not_empty, check_pooling, over_dimensions, pairs
+from mt_nn.layers.dimensions import Numbers, check_not_empty, check_pooling, over_dimensions, pairs
 from mt_nn.layers.function import FunctionLayer
 from mt_tensor import Tensor, fused, int64, pad, tensor, zeros
 from mt_tensor.extending import Array, Shape, as_number, gather_unchecked, is_integer, wide
-
-Numbers = tuple[int, ...]
 
 
 @extends("max pooling")

@@ -18,7 +18,7 @@ from mt_nn.layers import recurrent_steps as recurrent
 from mt_nn.utils.declared import Declared
 from mt_nn.utils.factory import DeclaredLayer
 from mt_nn.utils.rnn import PackedSequence, pad_packed_sequence
-from mt_nn.utils.settings import check_either, check_flags
+from mt_nn.utils.settings import check_flags, choice
 from mt_tensor import Tensor, cat, stack, tensor, zeros
 from mt_tensor.extending import require_tensors
 
@@ -268,12 +268,12 @@ class RNN(RNNBase):
 
     def _check(self) -> None:
         super()._check()
-        check_either("nonlinearity", self.nonlinearity, "tanh", "relu")
+        choice("nonlinearity", self.nonlinearity, ("tanh", "relu"))
 
     def _over_time(self, projected: Tensor, start: States, suffix: str, order: Order) -> Outputs:
         weight, is_relu = self._parameter("weight_hh", suffix), self.nonlinearity == "relu"
         states = recurrent.rnn(projected, start[0], weight, *order, is_relu)
-        return states, (_final(states, order),)
+        return states, (recurrent.final(states, order[1]),)
 
 
 class _GatedRNN(RNNBase):
@@ -326,7 +326,7 @@ class GRU(_GatedRNN):
     def _over_time(self, projected: Tensor, start: States, suffix: str, order: Order) -> Outputs:
         weight, bias = self._parameter("weight_hh", suffix), self._parameter("bias_hh", suffix)
         states = recurrent.gru(projected, start[0], weight, bias, *order)
-        return states, (_final(states, order),)
+        return states, (recurrent.final(states, order[1]),)
 
 
 class LSTM(_GatedRNN):
@@ -394,7 +394,7 @@ class LSTM(_GatedRNN):
         weights = (self._parameter("weight_hh", suffix), self._parameter("weight_hr", suffix))
         hidden, cell = start
         states, cell = recurrent.lstm(projected, hidden, cell, *weights, *order)
-        return states, (_final(states, order), cell)
+        return states, (recurrent.final(states, order[1]), cell)
 
 
 # --- Single steps -------------------------------------------------------------------------------
@@ -462,7 +462,7 @@ class RNNCell(RNNCellBase):
 
     def _check(self) -> None:
         super()._check()
-        check_either("nonlinearity", self.nonlinearity, "tanh", "relu")
+        choice("nonlinearity", self.nonlinearity, ("tanh", "relu"))
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """Return the next hidden state.
@@ -574,11 +574,6 @@ def _check_state(module: Module, state: Tensor, shape: tuple[int, ...], input: T
             f"{type(module).__name__} expects a state of shape {shape} and {input.dtype.name} for "
             f"this input; shape {state.shape} and {state.dtype.name} were given."
         )
-
-
-def _final(states: Tensor, order: Order) -> Tensor:
-    """Return the state after the step that was computed last."""
-    return states[0 if order[1] else -1]
 
 
 def _non_default_settings(module: Declared, *names: str) -> str:

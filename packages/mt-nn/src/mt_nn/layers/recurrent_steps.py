@@ -292,7 +292,7 @@ def lstm(
     """
     arguments = (projected, hidden, cell, weight, projection, lengths, reverse)
     states, cells, _ = _lstm_states(*arguments)
-    return states, cells[0 if reverse else -1]
+    return states, final(cells, reverse)
 
 
 def _lstm_states(*arguments: Any) -> tuple[Tensor, Tensor, list[Tensor]]:
@@ -335,6 +335,11 @@ def _iterate(reverse: bool, *tensors: Tensor | None) -> Any:
 def _stacked(states: list[Tensor], reverse: bool) -> Tensor:
     """Stack the states computed in a loop over `_iterate`, in the order of the steps."""
     return stack(states[::-1] if reverse else states)
+
+
+def final(states: Tensor, reverse: bool) -> Tensor:
+    """Return the state after the step that was computed last."""
+    return states[0 if reverse else -1]
 
 
 # --- Kernels for every backend ------------------------------------------------------------------
@@ -402,7 +407,7 @@ class _LSTMKernel(FusedKernel):
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return all hidden states and the last cell state; `gradient` reads all cell states."""
         states, cells, gates = _lstm_states(*arguments)
-        result = _flat([states, cells[0 if arguments[-1] else -1]])
+        result = _flat([states, final(cells, arguments[-1])])
         return result, (result, cells, *gates)
 
     def gradient(self, upstream: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:

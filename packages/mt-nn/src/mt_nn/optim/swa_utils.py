@@ -14,7 +14,7 @@ from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
 from mt_nn.layers.normalization import BatchNorm
 from mt_nn.optim.lr_scheduler.scheduler import LRScheduler, check_optimizer, one_per_group
-from mt_nn.utils.settings import check, check_either
+from mt_nn.utils.settings import check, choice
 from mt_tensor import Tensor, no_grad, tensor
 from mt_tensor.backends import TensorBackend
 
@@ -166,7 +166,7 @@ class SWALR(LRScheduler):
         last_epoch: int = -1,
     ) -> None:
         check_optimizer(optimizer)
-        check_either("anneal_strategy", anneal_strategy, "cos", "linear")
+        choice("anneal_strategy", anneal_strategy, ("cos", "linear"))
         self._anneal_strategy = anneal_strategy
         self.anneal_epochs = integer("anneal_epochs", anneal_epochs, 0)
         rates = one_per_group("swa_lr", optimizer, swa_lr)

@@ -26,7 +26,7 @@ from mt_nn.files.writing import make_folder
 from mt_nn.saving.locations import Locations
 from mt_nn.saving.objects import File, fetch, read_metadata, store
 from mt_nn.saving.values import Encoder, state_methods
-from mt_nn.utils.settings import check_either
+from mt_nn.utils.settings import choice
 from mt_operators import StateDictError
 from mt_tensor import get_rng_state, set_rng_state
 
@@ -221,7 +221,7 @@ class Checkpoints:
     ) -> None:
         self.keep_last = integer("keep_last", keep_last, 1)
         self.keep_best = integer("keep_best", keep_best, 0)
-        check_either("mode", mode, "min", "max")
+        choice("mode", mode, ("min", "max"))
         self.folder, self.mode = Path(folder), mode
         make_folder(self.folder)
 
@@ -299,7 +299,7 @@ class Checkpoints:
             SettingError: `which` is invalid.
             StateDictError: the checkpoint does not fit; nothing has changed.
         """
-        check_either("which", which, "last", "best")
+        choice("which", which, ("last", "best"))
         path = self.last() if which == "last" else self.best()
         if path is None:
             raise FileError(f"{self.folder} does not contain a checkpoint to load ({which}).")

@@ -78,7 +78,7 @@ class Encoder:
 
     def __init__(self, takes_states: bool = False) -> None:
         self.arrays: dict[str, Array] = {}
-        self._takes_states, self._depth = takes_states, current_limits().depth
+        self._takes_states, self._depth = takes_states, current_limits.get().depth
 
     def encode(self, value: Any, path: Path = ()) -> Any:
         """Encode a value as JSON values, and add its arrays to `arrays`.
@@ -177,7 +177,7 @@ class Decoder:
 
     def __init__(self, arrays: dict[str, Array], locations: Locations) -> None:
         self._arrays, self._locations = arrays, locations
-        self._depth = current_limits().depth
+        self._depth = current_limits.get().depth
 
     def decode(self, encoded: Any, depth: int = 0) -> Any:
         """Decode a value from JSON values.

@@ -19,7 +19,7 @@ from mt_nn.files.writing import make_folder, write_table
 from mt_nn.saving.checkpoint import Checkpoints
 from mt_nn.train.trainer import Callback, Trainer, monitored
 from mt_nn.utils.declared import Declared
-from mt_nn.utils.settings import check, check_either
+from mt_nn.utils.settings import check, choice
 
 
 class EarlyStopping(Declared, Callback):
@@ -45,7 +45,7 @@ class EarlyStopping(Declared, Callback):
     restore_best: bool = False
 
     def _check(self) -> None:
-        check_either("mode", self.mode, "min", "max")
+        choice("mode", self.mode, ("min", "max"))
         check("min_delta", self.min_delta, self.min_delta >= 0, "a non-negative number")
         self.patience = integer("patience", self.patience, 0)
         self.best = math.inf

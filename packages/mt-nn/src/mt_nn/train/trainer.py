@@ -29,7 +29,7 @@ from mt_nn.train.history import History
 from mt_nn.train.metrics import Mean, Metric, samples_of
 from mt_nn.utils.clipping import clip_grad_norm_
 from mt_nn.utils.modes import evaluation
-from mt_nn.utils.settings import check, check_either, check_flags
+from mt_nn.utils.settings import check, check_flags, choice
 from mt_operators import Module, StateDictError
 from mt_tensor import Tensor, cat
 from mt_tensor import compile as compiled
@@ -136,7 +136,7 @@ class Trainer:
         callbacks: Sequence[Callback] = (),
         compile: bool = False,
     ) -> None:
-        check_either("schedule", schedule, "epoch", "step")
+        choice("schedule", schedule, ("epoch", "step"))
         valid = clip_norm is None or clip_norm >= 0
         check("clip_norm", clip_norm, valid, "a non-negative number")
         self.model, self.optimizer, self.loss = model, optimizer, loss

@@ -15,7 +15,7 @@ import numpy as np
 
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError
-from mt_nn.utils.settings import check_either
+from mt_nn.utils.settings import choice
 from mt_tensor import Tensor, pad, stack, tensor, where
 from mt_tensor.extending import Array, require_tensors
 
@@ -75,7 +75,7 @@ def pad_sequence(
         InputError: there are no sequences, or their features differ in shape.
         SettingError: `padding_side` is invalid.
     """
-    check_either("padding_side", padding_side, "left", "right")
+    choice("padding_side", padding_side, ("left", "right"))
     sequences = _checked("pad_sequence", sequences)
     longest = max(len(sequence) for sequence in sequences)
     padded = []

@@ -17,11 +17,6 @@ def check(name: str, value: Any, holds: bool, what: str) -> None:
         raise SettingError(f"{name} must be {what}; got {value!r}.")
 
 
-def check_either(name: str, value: Any, one: str, other: str) -> None:
-    """Raise SettingError unless a setting is one of two names."""
-    check(name, value, value in (one, other), f"{one!r} or {other!r}")
-
-
 def check_flags(**flags: Any) -> None:
     """Raise SettingTypeError unless all of these settings are True or False."""
     for name, value in flags.items():

@@ -19,7 +19,7 @@ from mt_nn.optim.lr_scheduler.scheduler import (
     set_rate,
 )
 from mt_nn.utils.declared import Declared
-from mt_nn.utils.settings import check, check_either
+from mt_nn.utils.settings import check, choice
 
 # --- On a plateau ---------------------------------------------------------------------------------
 
@@ -58,8 +58,8 @@ class ReduceLROnPlateau(Declared, Schedule):
 
     def _check(self) -> None:
         check_optimizer(self.optimizer)
-        check_either("mode", self.mode, "min", "max")
-        check_either("threshold_mode", self.threshold_mode, "rel", "abs")
+        choice("mode", self.mode, ("min", "max"))
+        choice("threshold_mode", self.threshold_mode, ("rel", "abs"))
         check("factor", self.factor, self.factor < 1, "below 1")
         min_lr = vars(self).pop("min_lr")  # not part of the state
         self.patience = integer("patience", self.patience, 0)

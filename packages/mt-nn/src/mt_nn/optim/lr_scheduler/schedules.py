@@ -12,7 +12,7 @@ from mt_nn.core.settings import integer
 from mt_nn.errors import SettingError
 from mt_nn.optim.lr_scheduler import scheduler
 from mt_nn.optim.lr_scheduler.scheduler import DeclaredLR, FactorLR, LRScheduler
-from mt_nn.utils.settings import check, check_either
+from mt_nn.utils.settings import check, choice
 
 # --- Decays ---------------------------------------------------------------------------------------
 
@@ -407,7 +407,7 @@ class OneCycleLR(_MomentumCycle):
                 f"{epochs} and steps_per_epoch={steps_per_epoch}."
             )
         check("pct_start", pct_start, 0 <= pct_start <= 1, "from 0 to 1")
-        check_either("anneal_strategy", anneal_strategy, "cos", "linear")
+        choice("anneal_strategy", anneal_strategy, ("cos", "linear"))
         self._anneal_func_type = anneal_strategy
         self._schedule_phases = _phases(self.total_steps, float(pct_start), three_phase)
         if last_epoch == -1:
@@ -517,7 +517,7 @@ class CyclicLR(_MomentumCycle):
         self.total_size = float(up + down)
         self.step_ratio = up / self.total_size
         check("mode", mode, mode in tuple(_SCALES), f"one of {', '.join(_SCALES)}")
-        check_either("scale_mode", scale_mode, "cycle", "iterations")
+        choice("scale_mode", scale_mode, ("cycle", "iterations"))
         self.mode, self.gamma, self._scale_fn_custom = mode, gamma, scale_fn
         self.scale_mode = scale_mode if scale_fn else _SCALES[mode][0]
         self.cycle_momentum = cycle_momentum
