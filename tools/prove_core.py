@@ -79,7 +79,7 @@ def strip(package: Path) -> None:
 
 
 def prove(workspace: Workspace, wheels: Sequence[Wheel], training: Training) -> str:
-    """Run a training with the core of its stage alone, and return its output."""
+    """Train with the core of its stage alone, and return its output."""
     stage = workspace[training.stage]
     with tempfile.TemporaryDirectory(prefix="core-") as folder:
         environment = Environment(Path(folder, "environment"))

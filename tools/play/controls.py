@@ -1,4 +1,4 @@
-"""Widgets of pages with networks: buttons of a training, periodic updates, and saved networks."""
+"""Widgets of pages with networks: buttons of training, periodic updates, and saved networks."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ DIVERGED = 1000.0
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The state of a training.
+    """The state of a training run.
 
     Attributes:
         losses: the loss of every batch so far; the list grows during training.
@@ -48,7 +48,7 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Training:
-    """The settings of a training.
+    """The settings of a training run.
 
     Attributes:
         lr: the maximum learning rate.

@@ -17,7 +17,7 @@ JobT = TypeVar("JobT", bound=Job)
 
 
 def saved(folder: str, *kinds: type[JobT]) -> tuple[JobT, Module]:
-    """Return the job of a training, and its network in evaluation mode.
+    """Return the job of a training run, and its network in evaluation mode.
 
     Args:
         folder: the folder as typed; `~` is the home directory.
@@ -36,5 +36,5 @@ def saved(folder: str, *kinds: type[JobT]) -> tuple[JobT, Module]:
         job, network = load(path)
     if not isinstance(job, kinds):
         names = [name for name in JOBS if issubclass(job_class(name), kinds)]
-        raise InputError(f"{folder} does not contain a training of {' or '.join(names)}.")
+        raise InputError(f"{folder} does not contain a training run of {' or '.join(names)}.")
     return job, network

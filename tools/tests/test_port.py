@@ -127,16 +127,16 @@ def test_unsupported_names_are_reported_with_line_and_advice() -> None:
     )
     assert [line for line, _ in found] == [4, 6, 8, 9, 9, 10, 11, 11]
     said = [text for _, text in found]
-    assert said[0].startswith("torch.cuda.amp is left out. autocast")
-    assert said[1].startswith("torch.utils.cpp_extension is left out. Backends")
-    assert said[2].startswith("torch.export is left out. Networks run")
+    assert said[0].startswith("torch.cuda.amp is not supported. For mixed precision")
+    assert said[1].startswith("torch.utils.cpp_extension is not supported. Backends")
+    assert said[2].startswith("torch.export is not supported. Networks run")
     assert said[3].startswith(
         ".untyped_storage, if it is of torch.Tensor, is not supported. Use operations"
     )
-    assert said[4].startswith("torch.nn.functional.grid_sample is left out. Images")
-    assert said[5].startswith("torch.jit.fork is left out. Networks run")
-    assert said[6].startswith("torch.Tensor.to_sparse is left out. Tensors are dense")
-    assert said[7] == "torch.nn.functional.relux is not here. Did you mean relu?"
+    assert said[4].startswith("torch.nn.functional.grid_sample is not supported. Images")
+    assert said[5].startswith("torch.jit.fork is not supported. Networks run")
+    assert said[6].startswith("torch.Tensor.to_sparse is not supported. Tensors are dense")
+    assert said[7] == "torch.nn.functional.relux was not found. Did you mean relu?"
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_exit_status_is_1_for_unsupported_names(
         == f"--- train.py\n+++ train.py\n@@ -1 +1 @@\n-import torch\n+import {MIRROR} as torch\n"
     )
     assert " ".join(printed.err.split()) == (
-        "line 2 torch.export is left out. Networks run as they are written: remove calls that "
+        "line 2 torch.export is not supported. Networks run as they are written: remove calls that "
         "compile or trace them, and write files with torch.onnx.export."
     )
 

@@ -126,7 +126,7 @@ def test_compiled_training_with_zero_grad_in_place_matches_eager() -> None:
 
 
 def test_compiled_step_with_tensor_learning_rate_raises() -> None:
-    with pytest.raises(CompileError, match="looks at elements"):
+    with pytest.raises(CompileError, match="reads the elements of a tensor"):
         train(lambda p: nn.optim.SGD(p, lr=mt.tensor(0.1)), True)
 
 

@@ -314,9 +314,9 @@ class Wild(nn.Module):
     [
         (lambda x, w: x + mt.rand(3), "it draws random numbers"),
         (lambda x, w: nn.functional.dropout(x), "draws random numbers"),
-        (lambda x, w: x if x.sum() > 0 else -x, "looks at elements that depend on its arguments"),
-        (lambda x, w: mt.tensor(x.numpy() * 2), "looks at elements that depend on its arguments"),
-        (lambda x, w: x.nonzero(), "looks at elements"),
+        (lambda x, w: x if x.sum() > 0 else -x, "reads elements that depend on its arguments"),
+        (lambda x, w: mt.tensor(x.numpy() * 2), "reads elements that depend on its arguments"),
+        (lambda x, w: x.nonzero(), "reads elements"),
         (lambda x, w: x.add_(1.0), "changes an argument, a parameter or a buffer in place"),
         (lambda x, w: w.mul_(2.0) + x, "changes an argument, a parameter or a buffer in place"),
         (lambda x, w: x.argsort(), r"calls argsort\(\), which is computed outside"),

@@ -73,7 +73,8 @@ def test_device_has_str_repr_hash_and_equality():
 
 
 GPU = (
-    "To install 'cuda': pip install 'mt-cuda[cu13]' (or [cu12], by the CUDA version of the driver)."
+    "To install 'cuda': pip install 'mt-cuda[cu13]' (or mt-cuda[cu12] if the driver supports only "
+    "CUDA 12)."
 )
 
 

@@ -71,7 +71,7 @@ def prove(workspace: Workspace, stage: Stage, folder: Path, sources: Sequence[st
 
     Raises:
         ReleaseError: The index does not have what the wheel needs, or the wheel has other contents.
-        ProgramError: The package cannot be imported, or a training with it fails.
+        ProgramError: The package cannot be imported, or training with it fails.
     """
     (wheel,) = folder.resolve().glob("*.whl")
     if problems := list(Wheel(stage, wheel).problems()):

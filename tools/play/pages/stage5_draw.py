@@ -37,7 +37,7 @@ def show() -> None:
 
 
 def _show_learning(snapshot: Snapshot | None, image: Array | None) -> None:
-    """Show the classification by the network of a training."""
+    """Show the classification by the network of a training run."""
     if snapshot is None:
         st.info("No network is trained yet: press Learn to train one, which takes a few seconds.")
         if image is not None:

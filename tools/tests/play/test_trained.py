@@ -20,7 +20,7 @@ from play.trained import saved
 
 @pytest.fixture(scope="module")
 def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a training of digits."""
+    """The folder of a training run of digits."""
     folder = tmp_path_factory.mktemp("runs") / "digits"
     run = Run(folder, "digits", Training(epochs=1).job().settings)
     train(run, io.StringIO())
@@ -41,9 +41,9 @@ def test_loading_a_network_leaves_the_random_generator_unchanged(digits: Path) -
 
 
 def test_training_of_another_job_raises_input_error(digits: Path) -> None:
-    with pytest.raises(InputError, match="does not contain a training of sentiment"):
+    with pytest.raises(InputError, match="does not contain a training run of sentiment"):
         saved(str(digits), Sentiment)
-    with pytest.raises(InputError, match="does not contain a training of mnist or fashion"):
+    with pytest.raises(InputError, match="does not contain a training run of mnist or fashion"):
         saved(str(digits), MNIST)
 
 

@@ -23,7 +23,7 @@ from play.sentences import (
 
 @pytest.fixture(scope="module")
 def reports() -> list[Progress]:
-    """The reports of a training."""
+    """The reports of a training run."""
     collected: list[Progress] = []
     learn(collected.append)
     return collected

@@ -37,7 +37,7 @@ SUSPECTS = 8
 """The number of recently launched kernels that error messages list."""
 
 LEARN = "To learn without a GPU, set MT_CUDA_SIM=1: the simulator runs the kernels in Python."
-EXTRAS = "pip install 'mt-cuda[cu13]' (or [cu12], by the CUDA version of the driver)"
+EXTRAS = "pip install 'mt-cuda[cu13]' (or mt-cuda[cu12] if the driver supports only CUDA 12)"
 
 
 def size_of_gpu(multiprocessors: int) -> Size:

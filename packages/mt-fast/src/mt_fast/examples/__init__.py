@@ -1,1 +1,1 @@
-"""A program to read and to run: one training on several backends."""
+"""A program to read and to run: one network trained on several backends."""

@@ -144,7 +144,7 @@ class GraphTape(Tape):
         if call.name == "to_host":
             if self.read(call.arguments[0]) in self.graph.varying:
                 self.refuse(
-                    "looks at elements that depend on its arguments, as in `if x > 0`, x.item() or "
+                    "reads elements that depend on its arguments, as in `if x > 0`, x.item() or "
                     "x.numpy(): use where() instead"
                 )
             return call.run()

@@ -1,4 +1,4 @@
-"""Messages for names of torch that are left out, from `left_out.toml`."""
+"""Messages for names of torch that are not supported, from `left_out.toml`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 LEFT_OUT: Mapping[str, str] = {
-    each["say"]: each["names"]
+    each["message"]: each["names"]
     for each in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["left_out"]
 }
 """For each message, the dotted names below torch that it applies to."""
@@ -22,7 +22,7 @@ _MESSAGES = [(name, message) for message, names in LEFT_OUT.items() for name in 
 
 
 def advice(path: str) -> str | None:
-    """Return what to use instead of a name of torch; None if it is not known to be left out.
+    """Return what to use instead of a name of torch; None if `left_out.toml` does not list it.
 
     Args:
         path: a dotted name below torch, such as `nn.functional.grid_sample`.
@@ -37,8 +37,8 @@ def sentence(path: str) -> str:
     """Return the message of an error for a missing name."""
     message = advice(path)
     if message is not None:
-        return f"torch.{path} is left out. {message}{_suggestion(path, 0.8)}"
-    return f"torch.{path} is not here.{_suggestion(path, 0.6)}"
+        return f"torch.{path} is not supported. {message}{_suggestion(path, 0.8)}"
+    return f"torch.{path} was not found.{_suggestion(path, 0.6)}"
 
 
 def _suggestion(path: str, similar: float) -> str:

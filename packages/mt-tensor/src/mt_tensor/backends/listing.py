@@ -22,7 +22,7 @@ BUILT_IN = tuple(registry.FACTORIES)
 
 INSTALL = {
     "fast": "pip install mt-fast",
-    "cuda": "pip install 'mt-cuda[cu13]' (or [cu12], by the CUDA version of the driver)",
+    "cuda": "pip install 'mt-cuda[cu13]' (or mt-cuda[cu12] if the driver supports only CUDA 12)",
 }
 """How to install the backends of this project that are in other packages."""
 

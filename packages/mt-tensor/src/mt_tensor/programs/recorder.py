@@ -75,7 +75,9 @@ class Recorder(Tape):
         backend, name = call.backend, call.name
         if name == "to_host":
             if not self.buffers.is_constant(self.view(call.arguments[0]).buffer):
-                self.refuse("looks at elements, as in `if x > 0`, x.item() or print(x)")
+                self.refuse(
+                    "reads the elements of a tensor, as in `if x > 0`, x.item() or print(x)"
+                )
             return call.run()
         if name == "kernel":
             return self._kernel(call)
