@@ -91,7 +91,7 @@ def mock_cublas(make_mock_gpu, monkeypatch):
     """A backend that uses cuBLAS for matrices of all sizes, and the mock library."""
     library = Library()
     monkeypatch.setattr("mt_cuda.matrices.blas.installed", lambda stream: Cublas(library, stream))
-    monkeypatch.setattr(blas, "MUCH", 0)
+    monkeypatch.setattr(blas, "LARGE_PRODUCT", 0)
     machine, _ = make_mock_gpu("cubin")
     return CudaOps(machine), library
 

@@ -65,7 +65,7 @@ def test_tanh_kernel_is_translated_to_c():
         ("b[0] = bfloat16(y[0] * y[1])", "b[0] = bfloat16_of_float32(y[0] * y[1]);"),
         ("b[0] = bfloat16(i[0])", "b[0] = bfloat16_of_float64((float64)i[0]);"),
         ("x[0] = float_of_bfloat16(b[0])", "x[0] = float_of_bfloat16(b[0]);"),
-        ("x[n % 3] += y[0]", "x[floor_rest(n, 3)] += y[0];"),
+        ("x[n % 3] += y[0]", "x[floor_remainder(n, 3)] += y[0];"),
         ("x[0] -= y[0] - y[1]", "x[0] -= (y[0] - y[1]);"),
         ("e = cuda.threadIdx.x // 16", "index32 e = THREAD / 16;"),
         ("e = min(n, 7)", "int64 e = n < 7 ? n : 7;"),

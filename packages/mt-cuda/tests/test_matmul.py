@@ -19,7 +19,7 @@ from mt_cuda.matrices.multiply import linear, product_and_sums
 from mt_cuda.matrices.product import Product, product
 from mt_cuda.matrices.strips import Factor
 from mt_cuda.matrices.tensor_cores import best
-from mt_cuda.matrices.tiles import MUCH, TILES, Cut, Tile, choose
+from mt_cuda.matrices.tiles import LARGE_PRODUCT, TILES, Cut, Tile, choose
 from mt_cuda.recording import Recorder
 from mt_tensor import use_backend
 from mt_tensor.extending import DTYPES
@@ -291,9 +291,12 @@ def test_large_matmul_occupies_every_multiprocessor(batches, rows, inner, column
     assert cut.tiles == covered
     assert cut.tile.threads <= GPU.threads
     smallest = min(tile.rows * tile.columns for tile in TILES)
-    if batches * rows * inner * columns > MUCH and batches * rows * columns >= 132 * smallest:
+    if (
+        batches * rows * inner * columns > LARGE_PRODUCT
+        and batches * rows * columns >= 132 * smallest
+    ):
         assert cut.blocks >= 132
-    if batches * rows * inner * columns > MUCH and inner > 132 * 2 * cut.tile.depth:
+    if batches * rows * inner * columns > LARGE_PRODUCT and inner > 132 * 2 * cut.tile.depth:
         assert cut.blocks >= 132
 
 

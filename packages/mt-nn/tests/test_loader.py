@@ -300,7 +300,7 @@ def test_default_collate_stacks_and_default_convert_keeps_structure() -> None:
         ([(1, 2), (1,)], nn.InputError, "2 member"),
         ([(1, 2), 3], nn.InputError, "2 member"),
         ([{"a": 1}, {"b": 1}], nn.InputError, "make the keys equal"),
-        ([{"a": 1}, 1], nn.InputError, "another is of type int"),
+        ([{"a": 1}, 1], nn.InputError, "another one has type int"),
     ],
 )
 def test_default_collate_of_incompatible_samples_raises(

@@ -23,8 +23,8 @@ def sequence(dtype: DType) -> Kernel:
 
 def arange(like: Tensor, count: int, first: Number, step: Number) -> Tensor:
     """Return `first + step * i` in the dtype of `like`; non-integers are computed on the host."""
-    whole = int(first) == first and int(step) == step
-    if not count or not whole or abs(first) + abs(step) * count > EXACT:
+    is_integer = int(first) == first and int(step) == step
+    if not count or not is_integer or abs(first) + abs(step) * count > EXACT:
         return FUSED["arange"](like, count, first, step)
     ops, out = ops_of(like), new(like, (count,))
     plan = planned_over_grid(ops, (sequence, like.dtype), count)

@@ -51,8 +51,8 @@ def new_in_order(like: Tensor, shape: Shape) -> TensorData:
     strides, size = [0] * len(shape), 1
     for dim in sorted(range(len(shape)), key=lambda d: (abs(steps[d]), -d)):
         strides[dim], size = size, size * shape[dim]
-    whole = like.backend.empty((size,), like.dtype)
-    return TensorData(whole.storage, shape, tuple(strides), dtype=like.dtype)
+    flat = like.backend.empty((size,), like.dtype)
+    return TensorData(flat.storage, shape, tuple(strides), dtype=like.dtype)
 
 
 def numbers_of(kernel: Kernel, values: Mapping[str, int]) -> tuple[int, ...]:

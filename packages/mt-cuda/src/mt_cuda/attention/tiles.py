@@ -128,7 +128,7 @@ class Form:
             body: its lines.
         """
         matrices = (*matrices, "mask") if self.masked else matrices
-        strides = [f"{m}_{way}" for m in matrices for way in ("row", "column")]
+        strides = [f"{m}_{dim}" for m in matrices for dim in ("row", "column")]
         batches = [s for m in matrices for s in stride_names(m, self.batch)]
         starts = [
             f"{m}_start = {position(f'{m}_at', stride_names(m, self.batch))}" for m in matrices

@@ -12,9 +12,9 @@ from mt_cuda.c.values import (
     COMPARED,
     FLOATS,
     INDEX,
-    PLAIN,
+    LITERAL,
+    OPERATORS,
     PREFIX,
-    SIGNS,
     TYPES,
     Value,
     choice,
@@ -22,7 +22,7 @@ from mt_cuda.c.values import (
     common,
     computed,
     negative,
-    together,
+    promoted,
 )
 from mt_cuda.core.errors import KernelError
 
@@ -93,7 +93,7 @@ class Expressions:
         """Translate a literal."""
         if isinstance(node.value, bool) or not isinstance(node.value, (int, float)):
             self.refuse(node)
-        return Value(repr(node.value), PLAIN if isinstance(node.value, int) else "float64")
+        return Value(repr(node.value), LITERAL if isinstance(node.value, int) else "float64")
 
     def of_attribute(self, node: ast.Attribute) -> Value:
         """Translate an index or size of the grid, such as `cuda.threadIdx.x`."""
@@ -120,12 +120,12 @@ class Expressions:
         value = self.value(node.operand)
         value = value.to(computed(value.type))
         if isinstance(node.op, ast.Invert):
-            return Value(f"~{value.beside(PREFIX)}", value.type, PREFIX)
+            return Value(f"~{value.operand(PREFIX)}", value.type, PREFIX)
         if not isinstance(node.op, ast.USub):
             self.refuse(node)
         if self.wraps and value.type == "int64":
             return Value(negative(value), "int64", PREFIX)
-        return Value(f"-{value.beside(PREFIX)}", value.type, PREFIX)
+        return Value(f"-{value.operand(PREFIX)}", value.type, PREFIX)
 
     def of_binop(self, node: ast.BinOp) -> Value:
         """Translate an operation on two numbers, in their common type."""
@@ -136,9 +136,9 @@ class Expressions:
             kind = "float64"
         if kind == BOOL and sign not in "&|^":
             self.refuse(node, "computes with bools")
-        left, right = together(kind, left, right, shifts=sign in ("<<", ">>"))
+        left, right = promoted(kind, left, right, shifts=sign in ("<<", ">>"))
         if isinstance(node.op, (ast.FloorDiv, ast.Mod)) and kind == "int64":
-            name = "floor_quotient" if isinstance(node.op, ast.FloorDiv) else "floor_rest"
+            name = "floor_quotient" if isinstance(node.op, ast.FloorDiv) else "floor_remainder"
             return Value(f"{name}({left.text}, {right.text})", kind)
         if self.wraps and kind == "int64" and sign in ("+", "-", "*", "<<"):
             unsigned = combined(sign, binds, left.to("uint64"), right, kind)
@@ -147,9 +147,9 @@ class Expressions:
 
     def sign(self, node: ast.expr, operator: ast.AST) -> tuple[str, int]:
         """Return the C operator and its precedence."""
-        if type(operator) not in SIGNS:
+        if type(operator) not in OPERATORS:
             self.refuse(node)
-        return SIGNS[type(operator)]
+        return OPERATORS[type(operator)]
 
     def common(self, node: ast.expr, *values: Value) -> str:
         """Return the common type of several numbers."""
@@ -164,14 +164,14 @@ class Expressions:
             self.refuse(node, "is a chained comparison")
         sign, binds = self.sign(node, node.ops[0])
         left, right = self.value(node.left), self.value(node.comparators[0])
-        left, right = together(self.common(node, left, right), left, right)
-        return Value(f"{left.beside(binds + 1)} {sign} {right.beside(binds + 1)}", BOOL, binds)
+        left, right = promoted(self.common(node, left, right), left, right)
+        return Value(f"{left.operand(binds + 1)} {sign} {right.operand(binds + 1)}", BOOL, binds)
 
     def of_ifexp(self, node: ast.IfExp) -> Value:
         """Translate a conditional expression."""
         test, left, right = (self.value(each) for each in (node.test, node.body, node.orelse))
         kind = left.type if left.type == right.type else self.common(node, left, right)
-        return choice(test, *together(kind, left, right), kind)
+        return choice(test, *promoted(kind, left, right), kind)
 
     def of_call(self, node: ast.Call) -> Value:
         """Translate a call."""
@@ -217,8 +217,8 @@ class Expressions:
     def extreme(self, node: ast.expr, sign: str, left: Value, right: Value) -> Value:
         """Return the smaller or the larger of two numbers."""
         kind = self.common(node, left, right)
-        left, right = together(kind, left, right)
-        text = f"{left.beside(COMPARED + 1)} {sign} {right.beside(COMPARED + 1)}"
+        left, right = promoted(kind, left, right)
+        text = f"{left.operand(COMPARED + 1)} {sign} {right.operand(COMPARED + 1)}"
         return choice(Value(text, BOOL, COMPARED), left, right, kind)
 
 
@@ -237,5 +237,5 @@ def _absolute(value: Value) -> Value:
     value = value.to(computed(value.type))
     if value.type != "int64":
         return value
-    test = f"{value.beside(COMPARED + 1)} < 0"
+    test = f"{value.operand(COMPARED + 1)} < 0"
     return Value(f"{test} ? {negative(value)} : {value.text}", value.type, CHOICE)

@@ -20,7 +20,7 @@ import ast
 from collections.abc import Sequence
 
 from mt_cuda.c.expressions import Expressions
-from mt_cuda.c.values import BITS, COMPARED, INDEX, PLAIN, PRODUCT, SIGNS, Value
+from mt_cuda.c.values import BITS, COMPARED, INDEX, LITERAL, OPERATORS, PRODUCT, Value
 from mt_cuda.core.kernel import Kernel, Lines, indented
 
 GLOBAL, SHARED = "GLOBAL", "SHARED_POINTER"
@@ -39,7 +39,7 @@ def to_c(kernel: Kernel) -> str:
     (tree,) = ast.parse(kernel.source).body
     body: Sequence[ast.stmt] = getattr(tree, "body", ())
     inside = [each for each in body if isinstance(each, ast.FunctionDef)]
-    functions = Inside(kernel.name, {function.name: function for function in inside})
+    functions = Nested(kernel.name, {function.name: function for function in inside})
     arguments, declared = {}, []
     for each in kernel.parameters:
         if each.passed == "value":
@@ -53,7 +53,7 @@ def to_c(kernel: Kernel) -> str:
     return "\n".join([*functions.text, *_function(f"KERNEL void {kernel.name}", declared, lines)])
 
 
-class Inside:
+class Nested:
     """The functions inside a kernel, each translated for the types of its arguments.
 
     Attributes:
@@ -72,7 +72,7 @@ class Inside:
 
     def call(self, name: str, arguments: Sequence[Value]) -> tuple[str, tuple[str, ...]]:
         """Return the C name of a function for these arguments, and the types of its results."""
-        types = ["int64" if each.type == PLAIN else each.type for each in arguments]
+        types = ["int64" if each.type == LITERAL else each.type for each in arguments]
         full = "_".join([name, *dict.fromkeys(types)])
         if full not in self.results:
             self.results[full] = self._write(full, self.trees[name], types)
@@ -105,16 +105,18 @@ class Statements(Expressions):
     """
 
     def __init__(
-        self, kernel: str, functions: Inside, arguments: dict[str, Value], *, wraps: bool = False
+        self, kernel: str, functions: Nested, arguments: dict[str, Value], *, wraps: bool = False
     ) -> None:
         super().__init__(kernel, functions, dict(arguments), wraps=wraps)
-        self.functions: Inside = functions
+        self.functions: Nested = functions
         self.results: tuple[str, ...] = ()
 
     def block(self, statements: Sequence[ast.stmt]) -> Lines:
         """Translate statements, and forget the variables that they declare."""
         outer, lines = dict(self.names), []
         for statement in statements:
+            if isinstance(statement, (ast.For, ast.While)) and statement.orelse:
+                self.refuse(statement, "has an else clause")
             kind = type(statement).__name__.lower()
             lines += getattr(self, f"do_{kind}", self.refuse)(statement)
         self.names = outer
@@ -126,12 +128,12 @@ class Statements(Expressions):
             self.refuse(node, "assigns to several targets")
         (target,) = node.targets
         if isinstance(target, ast.Tuple):
-            return self.several(target, node.value)
+            return self.unpack(target, node.value)
         if not isinstance(target, ast.Name):
             place = self.value(target)
             return [f"{place.text} = {self.value(node.value).stored(place.type)};"]
         if isinstance(node.value, ast.Subscript) and isinstance(node.value.slice, ast.Slice):
-            return self.rest(target, node.value.value, node.value.slice)
+            return self.pointer(target, node.value.value, node.value.slice)
         if isinstance(node.value, ast.Call):
             called = ast.unparse(node.value.func)
             if called == "cuda.shared.array":
@@ -141,7 +143,7 @@ class Statements(Expressions):
             if called.startswith("load"):
                 return self.lanes(target.id, node.value)
         value = self.value(node.value)
-        declared = self.declared(target, "int64" if value.type == PLAIN else value.type)
+        declared = self.declared(target, "int64" if value.type == LITERAL else value.type)
         return [f"{declared}{target.id} = {value.stored(self.names[target.id].type)};"]
 
     def declared(self, target: ast.expr, kind: str) -> str:
@@ -153,7 +155,7 @@ class Statements(Expressions):
         self.names[target.id] = Value(target.id, kind)
         return f"{kind} "
 
-    def several(self, target: ast.Tuple, node: ast.expr) -> Lines:
+    def unpack(self, target: ast.Tuple, node: ast.expr) -> Lines:
         """Translate the assignment of the results of a function to several variables."""
         function = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
         arity = self.functions.arity(function)
@@ -172,7 +174,7 @@ class Statements(Expressions):
         passed = [*(each.text for each in arguments), *(f"&{name}" for name in names)]
         return [*lines, f"{called}({', '.join(passed)});"]
 
-    def rest(self, target: ast.Name, storage: ast.expr, part: ast.Slice) -> Lines:
+    def pointer(self, target: ast.Name, storage: ast.expr, part: ast.Slice) -> Lines:
         """Translate a slice without an end to a pointer."""
         memory = self.value(storage)
         if not memory.space or part.lower is None or part.upper or part.step:
@@ -213,7 +215,7 @@ class Statements(Expressions):
         """Translate an update of a variable or an element."""
         place = self.value(node.target)
         value = self.value(ast.BinOp(node.target, node.op, node.value))
-        start = f"{place.text} {SIGNS[type(node.op)][0]} "
+        start = f"{place.text} {OPERATORS[type(node.op)][0]} "
         if value.type == place.type and value.text.startswith(start):
             return [f"{start[:-1]}= {value.text.removeprefix(start)};"]
         return [f"{place.text} = {value.stored(place.type)};"]
@@ -239,23 +241,19 @@ class Statements(Expressions):
 
     def do_while(self, node: ast.While) -> Lines:
         """Translate a while loop."""
-        if node.orelse:
-            self.refuse(node, "has an else clause")
         return [f"while ({self.value(node.test).text}) {{", *indented(self.block(node.body)), "}"]
 
     def do_for(self, node: ast.For) -> Lines:
         """Translate a loop over `range(n)`, which is unrolled if `n` is a literal."""
         if not isinstance(node.iter, ast.Call) or ast.unparse(node.iter.func) != "range":
             self.refuse(node)
-        if node.orelse:
-            self.refuse(node, "has an else clause")
         name, (end,) = ast.unparse(node.target), self.arguments(node.iter, 1)
-        kind, outer = INDEX if end.type == PLAIN else end.type, dict(self.names)
+        kind, outer = INDEX if end.type == LITERAL else end.type, dict(self.names)
         self.names[name] = Value(name, kind)
-        head = f"for ({kind} {name} = 0; {name} < {end.beside(COMPARED + 1)}; {name}++) {{"
+        head = f"for ({kind} {name} = 0; {name} < {end.operand(COMPARED + 1)}; {name}++) {{"
         lines = [head, *indented(self.block(node.body)), "}"]
         self.names = outer
-        return ["UNROLL", *lines] if end.type == PLAIN else lines
+        return ["UNROLL", *lines] if end.type == LITERAL else lines
 
     def do_if(self, node: ast.If) -> Lines:
         """Translate a condition."""
@@ -270,7 +268,7 @@ class Statements(Expressions):
             self.refuse(node, "returns nothing")
         returned = self.value(node.value)
         values = returned.items or (returned,)
-        types = tuple("int64" if value.type == PLAIN else value.type for value in values)
+        types = tuple("int64" if value.type == LITERAL else value.type for value in values)
         self.results = self.results or types
         if len(types) != len(self.results):
             self.refuse(node, "returns another number of values than before")
@@ -282,7 +280,7 @@ class Statements(Expressions):
 
 def _place(memory: Value, at: Value) -> str:
     """Return the address of an element."""
-    return f"{memory.text} + {at.beside(PRODUCT)}"
+    return f"{memory.text} + {at.operand(PRODUCT)}"
 
 
 def _function(head: str, parameters: Sequence[str], lines: Lines) -> Lines:

@@ -14,7 +14,7 @@ from mt_tensor.extending import DTYPES
 
 INDEX = "index32"
 BOOL = "bool"
-PLAIN = "plain"
+LITERAL = "plain"
 """The type of an integer literal."""
 
 BITS = {n: 8 * t.itemsize for n, t in DTYPES.items() if n not in (BOOL, "bfloat16")}
@@ -24,7 +24,7 @@ FLOATS = tuple(name for name in BITS if name.startswith("float"))
 TYPES = (*BITS, INDEX)
 """The names of types, which are also conversion functions in kernels."""
 
-SIGNS: dict[type, tuple[str, int]] = {
+OPERATORS: dict[type, tuple[str, int]] = {
     ast.Mult: ("*", 10),
     ast.Div: ("/", 10),
     ast.FloorDiv: ("/", 10),
@@ -45,7 +45,7 @@ SIGNS: dict[type, tuple[str, int]] = {
 }
 """The operators in C, and their precedence."""
 
-COMPARED, PRODUCT = (SIGNS[sign][1] for sign in (ast.Lt, ast.Mult))
+COMPARED, PRODUCT = (OPERATORS[sign][1] for sign in (ast.Lt, ast.Mult))
 ATOM, PREFIX, CHOICE = 12, 11, 2
 """The precedence of names and calls, of prefix operators, and of `?:`."""
 
@@ -70,7 +70,7 @@ class Value:
     items: tuple[Value, ...] = ()
     space: str = ""
 
-    def beside(self, binds: int) -> str:
+    def operand(self, binds: int) -> str:
         """Return the text as an operand of an operator with this precedence."""
         return self.text if self.binds >= binds else f"({self.text})"
 
@@ -78,11 +78,11 @@ class Value:
         """Convert to another type."""
         if self.type == target:
             return self
-        if self.type == PLAIN:
+        if self.type == LITERAL:
             return Value(_literal(self.text, target), target, PREFIX)
         if "float16" in (self.type, target):
             return self._by_half(target)
-        return Value(f"({target}){self.beside(PREFIX)}", target, PREFIX)
+        return Value(f"({target}){self.operand(PREFIX)}", target, PREFIX)
 
     def _by_half(self, target: str) -> Value:
         """Convert from or to float16, 16 bits for which C has no arithmetic."""
@@ -98,7 +98,7 @@ class Value:
 
     def stored(self, target: str) -> str:
         """Return the text to assign to a variable of a type; C converts most types itself."""
-        if "float16" in (self.type, target) or (self.type == PLAIN and target in FLOATS):
+        if "float16" in (self.type, target) or (self.type == LITERAL and target in FLOATS):
             return self.to(target).text
         return self.text
 
@@ -114,16 +114,16 @@ def _literal(text: str, kind: str) -> str:
 
 def computed(kind: str) -> str:
     """Return the type in which a number is computed."""
-    if kind in (INDEX, BOOL, PLAIN, *FLOATS):
+    if kind in (INDEX, BOOL, LITERAL, *FLOATS):
         return kind
     return "uint64" if kind.startswith("u") else "int64"
 
 
 def common(*values: Value) -> str | None:
     """Return the common type of several numbers; None if there is none."""
-    kinds = {value.type for value in values} - {PLAIN}
+    kinds = {value.type for value in values} - {LITERAL}
     if len(kinds) < 2:
-        return computed(kinds.pop()) if kinds else PLAIN
+        return computed(kinds.pop()) if kinds else LITERAL
     kinds.discard(BOOL)
     floats = kinds.intersection(FLOATS)
     if floats:
@@ -133,33 +133,33 @@ def common(*values: Value) -> str | None:
     return "uint64" if "uint64" in kinds else "int64"
 
 
-def together(kind: str, left: Value, right: Value, *, shifts: bool = False) -> tuple[Value, Value]:
+def promoted(kind: str, left: Value, right: Value, *, shifts: bool = False) -> tuple[Value, Value]:
     """Convert two numbers so that C combines them in the type `kind`.
 
     If one of them has this type, C converts the other; a shift has the type of its left operand.
     """
-    if kind in (PLAIN, BOOL):
+    if kind in (LITERAL, BOOL):
         return left, right
     if shifts or kind not in (left.type, right.type):
         return left.to(kind), right.to(kind)
     if kind in FLOATS:
-        left, right = (each.to(kind) if each.type == PLAIN else each for each in (left, right))
+        left, right = (each.to(kind) if each.type == LITERAL else each for each in (left, right))
     return left, right
 
 
 def combined(sign: str, binds: int, left: Value, right: Value, kind: str) -> Value:
     """Return the expression of a binary operator on two numbers."""
     if sign in ("<<", ">>", "&", "^", "|"):  # parenthesize, since precedences are hard to remember
-        return Value(f"{left.beside(PREFIX)} {sign} {right.beside(PREFIX)}", kind, binds)
-    return Value(f"{left.beside(binds)} {sign} {right.beside(binds + 1)}", kind, binds)
+        return Value(f"{left.operand(PREFIX)} {sign} {right.operand(PREFIX)}", kind, binds)
+    return Value(f"{left.operand(binds)} {sign} {right.operand(binds + 1)}", kind, binds)
 
 
 def choice(test: Value, left: Value, right: Value, kind: str) -> Value:
     """Return one of two numbers, depending on a condition."""
     condition = test.text if test.binds in (COMPARED - 1, COMPARED, ATOM) else f"({test.text})"
-    return Value(f"{condition} ? {left.beside(CHOICE)} : {right.beside(CHOICE)}", kind, CHOICE)
+    return Value(f"{condition} ? {left.operand(CHOICE)} : {right.operand(CHOICE)}", kind, CHOICE)
 
 
 def negative(value: Value) -> str:
     """Return the negative of a 64-bit integer; the smallest integer wraps around."""
-    return f"(int64)(0 - (uint64){value.beside(PREFIX)})"
+    return f"(int64)(0 - (uint64){value.operand(PREFIX)})"

@@ -54,11 +54,11 @@ class Fold:
         """The accumulator type."""
         return computed(self.source)
 
-    def kernel(self, way: str, body: Lines) -> Kernel:
+    def kernel(self, layout: str, body: Lines) -> Kernel:
         """Create a kernel; all reduction kernels have the same parameters."""
         types = "_".join(dict.fromkeys((self.source.name, self.out.name)))
         ranks = f"{self.kept}_{self.folded}{wide_suffix(self.index)}"
-        name = f"{self.name}_{types}_{way}_{ranks}"
+        name = f"{self.name}_{types}_{layout}_{ranks}"
         return define(name, self.parameters(), [*combine(self.graph, self.total), *body])
 
     def parameters(self) -> list[Parameter]:

@@ -61,7 +61,7 @@ DEVICE int64 floor_quotient(int64 x, int64 y)
     return x / y - ((x % y != 0) & ((x < 0) != (y < 0)));
 }
 
-DEVICE int64 floor_rest(int64 x, int64 y)
+DEVICE int64 floor_remainder(int64 x, int64 y)
 {
     return x - floor_quotient(x, y) * y;
 }

@@ -76,7 +76,7 @@ TINY = (Tile(8, 1, 2, 1), Tile(8, 4, 4, 4), Tile(4, 8, 2, 4))
 DEPTH = 16
 """The number of taps in shared memory at a time."""
 
-HELD = 256
+TOTALS_BYTES = 256
 """The number of bytes of totals that fit into the registers of a thread."""
 
 
@@ -87,7 +87,7 @@ def choose(points: int, channels: int, groups: int, compute: DType, size: Size) 
         return -(-tile.blocks(points, channels, groups) // size.enough) * tile.cost
 
     def fits(tile: Tile) -> bool:
-        return tile.each_points * tile.each_channels * compute.itemsize <= HELD
+        return tile.each_points * tile.each_channels * compute.itemsize <= TOTALS_BYTES
 
     return min(filter(fits, TINY if size.threads < 32 else TILES), key=cost)
 

@@ -18,28 +18,28 @@ from mt_fast.extending import constant, converted
 from mt_tensor import DType, Tensor, int32
 from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
-Way = Literal["max", "mean"]
+Reduction = Literal["max", "mean"]
 
 NUMBERS = tuple(
-    f"{name}_{way}"
+    f"{name}_{axis}"
     for name in ("source", "result", "tap", "step", "low")
-    for way in ("rows", "columns")
+    for axis in ("rows", "columns")
 )
 """The names of the sizes of images, results and windows, of the strides and the padding."""
 
 
-def pool(way: Way, dtype: DType, remembers: bool = False) -> Kernel:
+def pool(reduction: Reduction, dtype: DType, remembers: bool = False) -> Kernel:
     """Return the kernel that reduces each window to an element of `y`, with one thread for each.
 
     Args:
-        way: whether to compute the maximum or the mean of a window.
+        reduction: whether to compute the maximum or the mean of a window.
         dtype: the dtype of the elements.
         remembers: whether to store which tap of each window was the maximum, in `choice`.
     """
     compute = computed(dtype)
-    begin = constant(float("-inf") if way == "max" else 0, compute)
+    begin = constant(float("-inf") if reduction == "max" else 0, compute)
     seen = [f"value = {load('x[at + row * n_source_columns + column]', dtype, compute)}"]
-    if way == "max":  # the first of equal elements, and the first nan
+    if reduction == "max":  # the first of equal elements, and the first nan
         seen += [
             "if (value > total) | ((value != value) & (total == total)):",
             "    total = value",
@@ -72,18 +72,18 @@ def pool(way: Way, dtype: DType, remembers: bool = False) -> Kernel:
         *operand("y", dtype),
         *(operand("choice", int32) if remembers else ()),
     ]
-    name = f"{way}_pool_{dtype.name}" + "_remembers" * remembers
+    name = f"{reduction}_pool_{dtype.name}" + "_remembers" * remembers
     return define(name, parameters, [*narrowed(*NUMBERS), *over_grid(lines)], *WORK)
 
 
-def pool_gradient(way: Way, dtype: DType) -> Kernel:
+def pool_gradient(reduction: Reduction, dtype: DType) -> Kernel:
     """Return the kernel of `out`, the gradient of the images, with one thread for each element.
 
     It reads `grad`, the upstream gradient, and for max pooling also `choice`.
     """
     compute = computed(dtype)
     found = load("grad[at]", dtype, compute)
-    if way == "max":
+    if reduction == "max":
         tap = "(row - p * n_step_rows) * n_tap_columns + column - q * n_step_columns"
         add = [f"if choice[choice_at - grad_at + at] == {tap}:", f"    total += {found}"]
         result = "total"
@@ -108,10 +108,10 @@ def pool_gradient(way: Way, dtype: DType) -> Kernel:
     parameters = [
         *numbers("n", *NUMBERS),
         *operand("grad", dtype),
-        *(operand("choice", int32) if way == "max" else ()),
+        *(operand("choice", int32) if reduction == "max" else ()),
         *operand("out", dtype),
     ]
-    name = f"{way}_pool_gradient_{dtype.name}"
+    name = f"{reduction}_pool_gradient_{dtype.name}"
     return define(name, parameters, [*narrowed(*NUMBERS), *over_grid(lines)], "n")
 
 
@@ -145,11 +145,11 @@ class Pooling(FusedKernel):
     """Pooling; the arguments are images, and the size, stride and padding of windows.
 
     Attributes:
-        way: the reduction of a window.
+        reduction: the reduction of a window.
     """
 
-    def __init__(self, way: Way) -> None:
-        self.way: Way = way
+    def __init__(self, reduction: Reduction) -> None:
+        self.reduction: Reduction = reduction
 
     def fits(self, *arguments: Any) -> bool:
         """Return whether the images are non-empty and floating-point, and sizes fit 32 bits."""
@@ -161,9 +161,9 @@ class Pooling(FusedKernel):
         """Return the reduced windows; save the tap of each maximum if a gradient is needed."""
         x, size, stride, padding = arguments
         shape = (*x.shape[:2], *convolved_size(x.shape[2:], size, stride, padding, (1, 1)))
-        out, remembers = new(x, shape), needs[0] and self.way == "max"
+        out, remembers = new(x, shape), needs[0] and self.reduction == "max"
         choice = [new(x, shape, int32)] if remembers else []
-        ops, recipe = ops_of(x), (pool, self.way, x.dtype, remembers)
+        ops, recipe = ops_of(x), (pool, self.reduction, x.dtype, remembers)
         numbers = (*x.shape[2:], *shape[2:], *size, *stride, *padding)
         plan = planned_over_grid(ops, recipe, out.size, numbers)
         ops.launch(plan, [elements_of(x), out, *choice])
@@ -174,7 +174,7 @@ class Pooling(FusedKernel):
         x, size, stride, padding = arguments
         ops, out = ops_of(x), new(x)
         numbers = (*x.shape[2:], *grad.shape[2:], *size, *stride, *padding)
-        plan = planned_over_grid(ops, (pool_gradient, self.way, x.dtype), out.size, numbers)
+        plan = planned_over_grid(ops, (pool_gradient, self.reduction, x.dtype), out.size, numbers)
         ops.launch(plan, [*map(elements_of, (grad, *saved)), out])
         return tensor_of(out, x), None, None, None
 

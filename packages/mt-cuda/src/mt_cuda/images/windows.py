@@ -59,13 +59,13 @@ class Windows:
     def numbers(self) -> dict[str, int]:
         """Return the integer arguments of a kernel that describe these windows, by name."""
         return {
-            f"{each.name}_{way}": number
+            f"{each.name}_{axis}": number
             for each in fields(self)
-            for way, number in zip(WAYS, getattr(self, each.name), strict=True)
+            for axis, number in zip(AXES, getattr(self, each.name), strict=True)
         }
 
 
-WAYS = ("rows", "columns")
+AXES = ("rows", "columns")
 NUMBERS = tuple(Windows(*[(1, 1)] * 6).numbers())
 """The names of these arguments."""
 
@@ -126,16 +126,16 @@ def narrowed(*names: str) -> Lines:
 def begin(dilated: bool) -> Lines:
     """Return the first lines of a kernel with windows."""
     lines = narrowed(*(name for name in NUMBERS if not name.startswith("between")))
-    lines += narrowed(*(f"between_{way}" for way in WAYS)) if dilated else []
+    lines += narrowed(*(f"between_{axis}" for axis in AXES)) if dilated else []
     return [
         *lines,
         "point_plane = n_point_rows * n_point_columns",
         "source_plane = n_source_rows * n_source_columns",
         "taps = n_tap_rows * n_tap_columns",
         *(
-            f"high_{way} = n_low_{way} + "
-            + (f"(n_source_{way} - 1) * n_between_{way} + 1" if dilated else f"n_source_{way}")
-            for way in WAYS
+            f"high_{axis} = n_low_{axis} + "
+            + (f"(n_source_{axis} - 1) * n_between_{axis} + 1" if dilated else f"n_source_{axis}")
+            for axis in AXES
         ),
     ]
 
@@ -191,13 +191,13 @@ def look(into: str, value: str, tap: str, dilated: bool, i: str = "") -> Lines:
         i: the index of `top` and `left`, if these are arrays.
     """
     index = f"[{i}]" if i else ""
-    inside = [f"({x} >= n_low_{way}) & ({x} < high_{way})" for x, way in SEEN]
-    back = [f"{x} -= n_low_{way}" for x, way in SEEN]
+    inside = [f"({x} >= n_low_{axis}) & ({x} < high_{axis})" for x, axis in COORDINATES]
+    back = [f"{x} -= n_low_{axis}" for x, axis in COORDINATES]
     read = [f"at = tap_at[{tap}] + row * n_source_columns + column", f"{into} = {value}"]
     if dilated:
-        divides = " & ".join(f"({x} % n_between_{way} == 0)" for x, way in SEEN)
-        whole = [f"{x} = {x} // n_between_{way}" for x, way in SEEN]
-        read = [f"if {divides}:", *indented([*whole, *read])]
+        divides = " & ".join(f"({x} % n_between_{axis} == 0)" for x, axis in COORDINATES)
+        undilated = [f"{x} = {x} // n_between_{axis}" for x, axis in COORDINATES]
+        read = [f"if {divides}:", *indented([*undilated, *read])]
     return [
         f"row = top{index} + tap_down[{tap}]",
         f"column = left{index} + tap_right[{tap}]",
@@ -206,5 +206,5 @@ def look(into: str, value: str, tap: str, dilated: bool, i: str = "") -> Lines:
     ]
 
 
-SEEN = (("row", "rows"), ("column", "columns"))
+COORDINATES = (("row", "rows"), ("column", "columns"))
 """The coordinates of an element in the source, and their directions."""

@@ -21,7 +21,7 @@ from mt_cuda.core.gpu import Gpu
 from mt_cuda.core.layout import NARROW_LIMIT, Layout
 from mt_cuda.core.machine import Machine
 from mt_cuda.matrices.planning import lengths
-from mt_cuda.matrices.tiles import MUCH
+from mt_cuda.matrices.tiles import LARGE_PRODUCT
 from mt_tensor import DType, TensorData
 from mt_tensor.backends.extending import are_products_exact
 from mt_tensor.extending import Shape
@@ -63,7 +63,7 @@ class Request:
         columns: the columns of the result.
         a: the left factor.
         b: the right factor.
-        way: the computation type.
+        compute_type: the computation type.
     """
 
     dtype: DType
@@ -73,7 +73,7 @@ class Request:
     columns: int
     a: Side
     b: Side
-    way: int
+    compute_type: int
 
 
 def request_of(a: TensorData, b: TensorData) -> Request | None:
@@ -84,7 +84,7 @@ def request_of(a: TensorData, b: TensorData) -> Request | None:
         b: the right factor; the same.
     """
     dtype, (batch, rows, inner, columns) = a.dtype, lengths(a, b)
-    if dtype.name not in TYPES or batch.size * rows * inner * columns <= MUCH:
+    if dtype.name not in TYPES or batch.size * rows * inner * columns <= LARGE_PRODUCT:
         return None
     if batch.rank > 1 or max(rows, inner, columns, batch.size) >= NARROW_LIMIT:
         return None
@@ -92,10 +92,10 @@ def request_of(a: TensorData, b: TensorData) -> Request | None:
     right = _side((inner, columns), (b.strides[-2], b.strides[-1]), batch, 1)
     if left is None or right is None:
         return None
-    way = IN_FLOAT64 if dtype.itemsize == 8 else IN_FLOAT32
+    compute_type = IN_FLOAT64 if dtype.itemsize == 8 else IN_FLOAT32
     if dtype.itemsize == 4 and not are_products_exact():
-        way = ROUNDED
-    return Request(dtype, batch.size, rows, inner, columns, left, right, way)
+        compute_type = ROUNDED
+    return Request(dtype, batch.size, rows, inner, columns, left, right, compute_type)
 
 
 def _side(
@@ -130,8 +130,8 @@ class Cublas:
         self._check(functions.cublasSetStream_v2(self._handle, ctypes.c_void_p(stream)))
         # The factors of the product and of the previous content, in the computation type.
         self._numbers = {
-            way: (kind(0), kind(1))
-            for way, kind in (
+            compute_type: (kind(0), kind(1))
+            for compute_type, kind in (
                 (IN_FLOAT32, ctypes.c_float),
                 (ROUNDED, ctypes.c_float),
                 (IN_FLOAT64, ctypes.c_double),
@@ -151,7 +151,7 @@ class Cublas:
         Raises:
             KernelError: the library reports an error.
         """
-        zero, one = self._numbers[request.way]
+        zero, one = self._numbers[request.compute_type]
         kind, result = TYPES[request.dtype.name], request.rows * request.columns
         self._check(
             self.functions.cublasGemmStridedBatchedEx(
@@ -163,7 +163,7 @@ class Cublas:
                 *(ctypes.c_void_p(a), kind, request.a.leading, ctypes.c_longlong(request.a.step)),
                 ctypes.byref(one if added else zero),
                 *(ctypes.c_void_p(out), kind, request.columns, ctypes.c_longlong(result)),
-                *(request.batches, request.way, DEFAULT),
+                *(request.batches, request.compute_type, DEFAULT),
             )
         )
 

@@ -106,7 +106,7 @@ def strips_of(form: Product, tile: Tile) -> tuple[Strip, Strip]:
 
 def parameters(form: Product) -> list[Parameter]:
     """Return the parameters of the kernel."""
-    strides = [f"{m}_{way}_stride" for m in ("a", "b") for way in ("outer", "inner")]
+    strides = [f"{m}_{dim}_stride" for m in ("a", "b") for dim in ("outer", "inner")]
     return [
         *numbers("batches", "rows", "inner", "columns", "span", *strides),
         *numbers(*size_names(form.batch)),
@@ -217,7 +217,7 @@ def _multiply_strips(form: Product, strips: tuple[Strip, Strip]) -> Lines:
         [line for strip in strips for line in getattr(strip, what)()] for what in ("switch", "put")
     )
     fetch, fetch_inside = (
-        [line for strip in strips for line in strip.fetch(whole)] for whole in (True, False)
+        [line for strip in strips for line in strip.fetch(complete)] for complete in (True, False)
     )
     multiply = _multiply(form, strips)
     add = strips[0].add_to_sums() if form.summed else []

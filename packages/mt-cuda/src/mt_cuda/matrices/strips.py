@@ -129,11 +129,11 @@ class Strip:
         m, fastest = self.name, self.fastest
         fast, slow = ("inner", "outer") if self.factor.by_inner else ("outer", "inner")
         last = f"index32({self.length}) - {1 if self.factor.by_inner else self.lanes}"
-        apart = self.tile.depth * len(self.lines) // len(self.rounds)
+        distance = self.tile.depth * len(self.lines) // len(self.rounds)
         lines = [
             f"{m}_{fast} = thread % {fastest}" + (f" * {self.lanes}" if self.lanes > 1 else ""),
             f"{m}_{slow} = thread // {fastest}",
-            f"{m}_step = {apart} * {m}_inner_stride",
+            f"{m}_step = {distance} * {m}_inner_stride",
         ]
         for outer in self.lines:
             here = f"min({self.begin} + {m}_outer{plus(outer)}, {last})"
@@ -176,16 +176,16 @@ class Strip:
         m = self.name
         return [f"for e in range({self.held}):", f"    {m}_next[e] = {m}_sums[e]"]
 
-    def fetch(self, whole: bool) -> Lines:
+    def fetch(self, complete: bool) -> Lines:
         """Return the lines that load a thread's groups, and increment its pointers.
 
         Args:
-            whole: whether the strip is complete; otherwise nothing is read beyond its end.
+            complete: whether the strip is complete; otherwise nothing is read beyond its end.
         """
         m, lines = self.name, []
         for r, (inner, outer) in enumerate(self.rounds):
             pointer = self.pointer(outer)
-            inside = "" if whole else f"({m}_inner{plus(inner)} < left_over)"
+            inside = "" if complete else f"({m}_inner{plus(inner)} < left_over)"
             conditions = [each for each in (self.guard, inside) if each]
             read = self._read(r, pointer)
             if conditions:
@@ -230,7 +230,7 @@ class Strip:
     def switch(self) -> Lines:
         """Return the lines that switch to the other buffer."""
         m = self.name
-        pointers = [f"{m}_{way} = {m}_{way}[{m}_turn:]" for way in ("put", "get")]
+        pointers = [f"{m}_{pointer} = {m}_{pointer}[{m}_turn:]" for pointer in ("put", "get")]
         return [*pointers, f"{m}_turn = -{m}_turn"]
 
     def get(self, each: int) -> Lines:

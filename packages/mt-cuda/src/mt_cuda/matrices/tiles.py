@@ -16,25 +16,25 @@ from dataclasses import dataclass
 from mt_cuda.core.machine import Size
 from mt_tensor import DType
 
-MUCH = 10_000_000
+LARGE_PRODUCT = 10_000_000
 """The number of multiply-adds above which every multiprocessor must have work."""
 
-OF_A_BYTE_FROM_CACHE, OF_A_BYTE_OF_PARTS = 2.9, 5.9
+CACHE_BYTE_COST, PARTS_BYTE_COST = 2.9, 5.9
 """The costs of a byte that one multiprocessor reads for its strips, and of a byte of the parts."""
 
-OF_A_GROUP, OF_AN_ELEMENT, OF_A_STRIP = 9.4, 8.3, 19
+GROUP_COST, ELEMENT_COST, STRIP_COST = 9.4, 8.3, 19
 """The costs of 16 bytes that a thread reads from shared memory, of an element that it stores there,
 and of the overhead of a strip."""
 
-OF_WAITING = 640 * 128
+LATENCY_COST = 640 * 128
 """The least cost of a strip: the latency of loading the next one, in cycles, times the 128
 multiply-adds of a multiprocessor per cycle. With few blocks, the number of strips matters, and not
 the work for each."""
 
-OF_A_LAUNCH = 3_300_000
+LAUNCH_COST = 3_300_000
 """The cost of the second launch, which adds the parts: mostly the time of the host."""
 
-BUSY = 87
+BUSY_THREADS = 87
 """The number of threads that keep a multiprocessor busy."""
 
 
@@ -80,11 +80,11 @@ class Tile:
         """
         each = self.each_rows * self.each_columns
         groups = (self.each_rows + self.each_columns) / 4
-        brought = (self.rows + self.columns) / self.threads * OF_AN_ELEMENT
-        issued = each + groups + brought + OF_A_STRIP / self.depth
-        multiplied = self.threads * max(issued, groups * OF_A_GROUP)
+        brought = (self.rows + self.columns) / self.threads * ELEMENT_COST
+        issued = each + groups + brought + STRIP_COST / self.depth
+        multiplied = self.threads * max(issued, groups * GROUP_COST)
         read = 4 * (min(self.rows, rows) + min(self.columns, columns))
-        return max(multiplied, read * OF_A_BYTE_FROM_CACHE)
+        return max(multiplied, read * CACHE_BYTE_COST)
 
 
 TILES = (
@@ -144,19 +144,19 @@ class Cut:
 
     def cost(self, multiprocessors: int, batches: int, rows: int, columns: int) -> float:
         """Return the cost of a product whose result has these sizes."""
-        turns = max(-(-self.blocks // multiprocessors), BUSY / self.tile.threads)
-        position = max(turns * self.tile.cost(rows, columns), OF_WAITING / self.tile.depth)
+        turns = max(-(-self.blocks // multiprocessors), BUSY_THREADS / self.tile.threads)
+        position = max(turns * self.tile.cost(rows, columns), LATENCY_COST / self.tile.depth)
         cost = self.span * position
         if self.parts > 1:
             moved = 8 * batches * rows * columns * self.parts / multiprocessors
-            cost += OF_A_LAUNCH + moved * OF_A_BYTE_OF_PARTS
+            cost += LAUNCH_COST + moved * PARTS_BYTE_COST
         return cost
 
 
 def choose(shape: tuple[int, int, int, int], total: DType, size: Size) -> Cut:
     """Return how to split a product.
 
-    For more than `MUCH` multiply-adds, every multiprocessor has a block, if the shape allows it.
+    Above `LARGE_PRODUCT`, every multiprocessor has a block, if the shape allows it.
 
     Args:
         shape: the sizes: matrices, rows, inner, columns.
@@ -165,7 +165,7 @@ def choose(shape: tuple[int, int, int, int], total: DType, size: Size) -> Cut:
     """
     batches, rows, inner, columns = shape
     cuts = [cut for tile in _tiles(total, size) for cut in _cuts(tile, shape, size)]
-    if batches * rows * inner * columns > MUCH:
+    if batches * rows * inner * columns > LARGE_PRODUCT:
         most = max(cut.blocks for cut in cuts)
         cuts = [cut for cut in cuts if cut.blocks >= min(size.enough, most)]
     return min(cuts, key=lambda cut: cut.cost(size.enough, batches, rows, columns))
@@ -174,8 +174,8 @@ def choose(shape: tuple[int, int, int, int], total: DType, size: Size) -> Cut:
 def _tiles(total: DType, size: Size) -> Iterator[Tile]:
     """Yield the tiles for a machine, except those whose totals exceed a thread's registers."""
     for tile in TINY if size.threads < 32 else SMALL if size.threads < 128 else TILES:
-        held = tile.each_rows * tile.each_columns * total.itemsize
-        if tile.threads <= size.threads and held <= 256:
+        total_bytes = tile.each_rows * tile.each_columns * total.itemsize
+        if tile.threads <= size.threads and total_bytes <= 256:
             yield tile
 
 

@@ -72,14 +72,14 @@ class Team:
         step = self.rows if self.beside else 1
         lines = [f"{memory}[thread] = {total}" for total, _, memory in folds]
         lines.append("cuda.syncthreads()")
-        apart = self.size // 2
-        while apart:
-            lines.append(f"if lane < {apart}:")
+        distance = self.size // 2
+        while distance:
+            lines.append(f"if lane < {distance}:")
             for _, combine, memory in folds:
-                other = f"{memory}[thread + {apart * step}]"
+                other = f"{memory}[thread + {distance * step}]"
                 lines.append(f"    {memory}[thread] = {combine}({memory}[thread], {other})")
             lines.append("cuda.syncthreads()")
-            apart //= 2
+            distance //= 2
         first = f"thread - lane * {step}" if self.beside else "thread - lane"
         lines += [f"{total} = {memory}[{first}]" for total, _, memory in folds]
         return [*lines, "cuda.syncthreads()"]  # the next reduction reuses the memory

@@ -82,8 +82,8 @@ class Scan:
         every = range(len(self.totals))
         element = tuple(f"{{x{k}}}" for k in every)
         outputs = tuple((dtype, k) for k, dtype in enumerate(self.totals))
-        whole = (self.totals, self.identity, self.combine, self.totals)
-        return Scan(f"{self.name}_totals", *whole, element, outputs)
+        settings = (self.totals, self.identity, self.combine, self.totals)
+        return Scan(f"{self.name}_totals", *settings, element, outputs)
 
     # --- The parts of its kernels ---------------------------------------------------------------
 
@@ -245,16 +245,16 @@ def _fold_before(scan: Scan, threads: int) -> Lines:
         return [f"{memory}[{side} + thread] = {total}" for memory, total in totals]
 
     lines = [*write(0), "cuda.syncthreads()"]
-    side, apart = 0, 1
-    while apart < threads:
+    side, distance = 0, 1
+    while distance < threads:
         lines += [
-            f"if thread >= {apart}:",
-            *indented(scan.set("left", [f"{each}[{side - apart} + thread]" for each in shared])),
+            f"if thread >= {distance}:",
+            *indented(scan.set("left", [f"{each}[{side - distance} + thread]" for each in shared])),
             f"    {scan.combined('total', 'left', 'total')}",
             *write(threads - side),
             "cuda.syncthreads()",
         ]
-        side, apart = threads - side, 2 * apart
+        side, distance = threads - side, 2 * distance
     return [*lines, f"side = {side}"]
 
 
@@ -283,10 +283,10 @@ def _outputs(scan: Scan) -> list[Parameter]:
     return [each for k, (dtype, _) in enumerate(scan.outputs) for each in operand(f"y{k}", dtype)]
 
 
-def _name(scan: Scan, way: str) -> str:
+def _name(scan: Scan, part: str) -> str:
     written = (dtype for dtype, _ in scan.outputs)
     types = dict.fromkeys(dtype.name for dtype in (*scan.inputs, *written))
-    return "_".join(["scan", scan.name, *types, way])
+    return "_".join(["scan", scan.name, *types, part])
 
 
 # --- Launching ----------------------------------------------------------------------------------
@@ -360,8 +360,8 @@ def _planned(ops: CudaOps, scan: Scan, layout: RowLayout) -> Plan | Chunked:
     span = -(-length // max(1, min(size.parallel // rows, most)))
     chunks = -(-length // span)  # no chunk is empty
 
-    def plan(way: Chunks) -> Plan:
-        kernel = blocks(scan, way, threads)
+    def plan(part: Chunks) -> Plan:
+        kernel = blocks(scan, part, threads)
         return ops.plan(kernel, (rows, chunks), threads, (rows, length, inner, span))
 
     if chunks == 1:

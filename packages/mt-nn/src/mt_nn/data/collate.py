@@ -74,14 +74,10 @@ def _numbers(batch: Sequence[Any]) -> Tensor:
 def _joined_mappings(batch: Sequence[Any]) -> dict[Any, Any]:
     for each in batch:
         if not isinstance(each, Mapping) or each.keys() != batch[0].keys():
-            other = (
-                f"has {list(each)}"
-                if isinstance(each, Mapping)
-                else f"is of type {type(each).__name__}"
-            )
+            other = list(each) if isinstance(each, Mapping) else f"type {type(each).__name__}"
             raise InputError(
-                f"the first sample is a dictionary with keys {list(batch[0])}, another {other}: "
-                "make the keys equal, or pass collate_fn."
+                f"the first sample is a dictionary with keys {list(batch[0])}, another one has "
+                f"{other}: make the keys equal, or pass collate_fn."
             )
     return {key: default_collate([each[key] for each in batch]) for key in batch[0]}
 

@@ -110,7 +110,7 @@ class Allowance:
         self._taken[limit] += count
         self.check(limit, self._taken[limit])
         if time.monotonic() > self.deadline:
-            raise self.refusal("seconds")
+            raise self.exceeded("seconds")
 
     def check(self, limit: str, count: float) -> None:
         """Check a value against a limit without counting it.
@@ -119,12 +119,12 @@ class Allowance:
             FileError: (or the chosen type) the limit is exceeded.
         """
         if count > getattr(self._limits, limit):
-            raise self.refusal(limit)
+            raise self.exceeded(limit)
 
-    def refusal(self, limit: str) -> FileError:
+    def exceeded(self, limit: str) -> FileError:
         """Return the error for exceeding a limit."""
         most: float = getattr(self._limits, limit)
         return self._error(
-            f"{self.source} is refused: it takes more than {most:,} {_UNITS[limit]}. If you trust "
-            f"it, allow more with mt_nn.limits({limit}=...)."
+            f"{self.source} exceeds the limit of {most:,} {_UNITS[limit]}. If you trust it, raise "
+            f"the limit with mt_nn.limits({limit}=...)."
         )

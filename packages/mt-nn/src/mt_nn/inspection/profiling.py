@@ -166,18 +166,18 @@ class EventList(list[FunctionEventAvg]):
             keys = "cpu_time", "cpu_time_total", "self_cpu_time_total", "count"
             choice("sort_by", sort_by, keys)
             rows.sort(key=lambda row: -getattr(row, sort_by))
-        whole = sum(row.self_cpu_time_total for row in self)
+        duration = sum(row.self_cpu_time_total for row in self)
         cells = [_HEADERS]
         for row in rows[: row_limit if row_limit >= 0 else None]:
             own, every = row.self_cpu_time_total, row.cpu_time_total
-            shares = [f"{time / whole if whole else 0:.2%}" for time in (own, every)]
+            shares = [f"{time / duration if duration else 0:.2%}" for time in (own, every)]
             key = row.key[:max_name_column_width]
             times = _time(own), _time(every), _time(row.cpu_time)
             cells.append((key, shares[0], times[0], shares[1], *times[1:], str(row.count)))
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = ["  ".join(map(str.rjust, row, widths)) for row in cells]
         rule = "  ".join("-" * width for width in widths)
-        total = f"Self CPU time total: {_time(whole)}"
+        total = f"Self CPU time total: {_time(duration)}"
         return "\n".join((rule, lines[0], rule, *lines[1:], rule, total))
 
 

@@ -125,7 +125,7 @@ class _Unpickler(pickle._Unpickler):
         self._allowance, self._locations = allowance, locations or Locations()
         self._elements, self._order = elements, order
         self.storages: dict[str, _Storage] = {}
-        self._whole: dict[tuple[str, str], Tensor] = {}
+        self._flat: dict[tuple[str, str], Tensor] = {}
         self._functions: Mapping[str, Callable[..., Any]] = {
             "collections.OrderedDict": OrderedDict[Any, Any],
             "torch.Size": tuple,
@@ -195,14 +195,14 @@ class _Unpickler(pickle._Unpickler):
             raise ValueError("a tensor has no dtype, or two of them")
         if self._elements is None:
             return None
-        whole = self._storage(storage, DTYPES[stored])
+        flat = self._storage(storage, DTYPES[stored])
         if any(type(number) is not int or number < 0 for number in (offset, *shape, *strides)):
             raise ValueError("a tensor has an invalid shape")
         last = offset + sum(step * (size - 1) for step, size in zip(strides, shape, strict=True))
-        if len(shape) > MAX_DIMENSIONS or (size_of(shape) and last >= whole.numel()):
+        if len(shape) > MAX_DIMENSIONS or (size_of(shape) and last >= flat.numel()):
             raise ValueError("a tensor is larger than its storage")
-        data = whole._tensor.like(tuple(shape), tuple(strides), offset)
-        tensor = Tensor._make(data, whole.backend)
+        data = flat._tensor.like(tuple(shape), tuple(strides), offset)
+        tensor = Tensor._make(data, flat.backend)
         return tensor.requires_grad_() if requires_grad else tensor
 
     def _parameter(self, tensor: Tensor | None, requires_grad: bool, *_: Any) -> Parameter | None:
@@ -211,7 +211,7 @@ class _Unpickler(pickle._Unpickler):
     def _storage(self, storage: _Storage, dtype: DType) -> Tensor:
         """Return all elements of a storage as a tensor."""
         key = storage.key, dtype.name
-        if key not in self._whole:
+        if key not in self._flat:
             stored = np.dtype(f"u{dtype.itemsize}").newbyteorder(self._order)
             bits: Array = np.frombuffer(self._elements(storage.key), stored)  # type: ignore[misc]
             if storage.dtype is not None and len(bits) != storage.size:
@@ -219,8 +219,8 @@ class _Unpickler(pickle._Unpickler):
             bits = bits.astype(stored.newbyteorder("="))
             array = bits != 0 if dtype is bool_ else bits.view(dtype.numpy)
             backend = self._locations.backend_of(storage.location)
-            self._whole[key] = Tensor._make(backend.from_host(array), backend)
-        return self._whole[key]
+            self._flat[key] = Tensor._make(backend.from_host(array), backend)
+        return self._flat[key]
 
 
 def read(content: bytearray, allowance: Allowance, locations: Locations) -> Any:
