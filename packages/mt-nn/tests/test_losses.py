@@ -34,6 +34,16 @@ def test_cross_entropy_of_large_scores_is_finite(settings: Any) -> None:
     assert F.cross_entropy(HUGE, HUGE.softmax(1)).item() == 0
 
 
+@pytest.mark.parametrize("loss", [F.cross_entropy, F.nll_loss, F.multi_margin_loss])
+def test_classes_of_uint8_are_like_those_of_int64(loss: Any) -> None:
+    scores, classes = mt.tensor(draw(4, 3)), mt.tensor([2, 0, 1, 2])
+    for settings in ({}, {"weight": mt.tensor([1.0, 2.0, 3.0])}):
+        expected = loss(scores, classes, **settings)
+        assert loss(scores, classes.byte(), **settings).item() == expected.item()
+    with pytest.raises(nn.InputError, match="of int64 or uint8 as targets; int16 was given"):
+        loss(scores, classes.short())
+
+
 def test_bce_with_logits_is_exact_for_large_scores() -> None:
     for score, target, loss, gradient in (
         (200.0, 0.0, 200.0, 1.0),

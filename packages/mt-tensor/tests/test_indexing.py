@@ -399,6 +399,23 @@ def test_scatter_and_index_add_match_torch(dtype: str) -> None:
         )
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, index: x.gather(1, index),
+        lambda x, index: x.scatter(1, index, -x),
+        lambda x, index: x.scatter_add(1, index, x),
+        lambda x, index: x.scatter_reduce(1, index, x, "amax"),
+    ],
+)
+def test_index_of_int32_is_like_that_of_int64(call: Any) -> None:
+    x = mt.arange(6.0).reshape(2, 3)
+    index = mt.tensor([[2, 1, 0], [0, 2, 1]])
+    assert call(x, index.int()).tolist() == call(x, index).tolist()
+    with pytest.raises(errors.DTypeError, match="index of int64 or int32; int16 was given"):
+        call(x, index.short())
+
+
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "bool"])
 def test_index_add_accepts_float_factor_only_if_it_is_an_integer(dtype: str) -> None:
     ours, theirs = both(np.ones((2, 3), dtype))

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from mt_nn.core.arguments import checked
 from mt_nn.core.errors import InputError, SettingError
 from mt_nn.core.extensions import extension
-from mt_tensor import Tensor, elementwise, fused
+from mt_tensor import Tensor, elementwise, fused, int64, uint8
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.operands import common_backend
 from mt_tensor.core.sums import fold
@@ -47,8 +47,8 @@ def cross_entropy(
 
     Args:
         input: scores (logits), shape (batch, classes, *rest), or (classes,) for one sample.
-        target: the correct classes, int64 of shape (batch, *rest), or () for one sample; or class
-            probabilities, floating-point with the shape of the scores.
+        target: the correct classes, int64 or uint8 of shape (batch, *rest), or () for one sample;
+            or class probabilities, floating-point with the shape of the scores.
         weight: a weight for each class, shape (classes,). The mean divides by the sum of the
             weights of all targets, or by their number if they are probabilities.
         ignore_index: the target of samples to ignore; it need not be a class.
@@ -67,7 +67,7 @@ def cross_entropy(
     if weight is not None or label_smoothing or target.is_floating_point():
         settings = (weight, ignore_index, reduction, label_smoothing)
         return extension("weights and soft targets")(input, target, *settings)  # type: ignore[no-any-return]
-    check_classes("cross_entropy", input, target)
+    target = checked_classes("cross_entropy", input, target)
     return for_one_sample(_cross_entropy, input, target, ignore_index, reduction)
 
 
@@ -112,8 +112,12 @@ def for_one_sample(loss: Any, input: Tensor, target: Tensor, *settings: Any) -> 
     return result.reshape(())
 
 
-def check_classes(name: str, input: Tensor, target: Tensor) -> None:
-    """Raise InputError unless scores and targets have valid shapes and dtypes."""
+def checked_classes(name: str, input: Tensor, target: Tensor) -> Tensor:
+    """Return the targets as int64, after a check of the shapes and dtypes of scores and targets.
+
+    Raises:
+        InputError: a shape or dtype is invalid.
+    """
     shape = input._tensor.layout.shape
     if not shape or not input.is_floating_point():
         raise InputError(
@@ -125,13 +129,14 @@ def check_classes(name: str, input: Tensor, target: Tensor) -> None:
             f"{name}() takes scores of shape (batch, classes, ...) and targets of shape "
             f"(batch, ...); shapes {input.shape} and {target.shape} were given."
         )
-    if target.dtype.name != "int64":
+    if target.dtype not in (int64, uint8):
         raise InputError(
-            f"{name}() takes class indices of int64 as targets; {target.dtype.name} was given. "
-            "Convert with target.long()."
+            f"{name}() takes class indices of int64 or uint8 as targets; {target.dtype.name} was "
+            "given. Convert with target.long()."
         )
     if target.backend is not input.backend:
         common_backend(input, target)
+    return cast(target, int64)
 
 
 @checked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mt_nn.core.arguments import check_alike, checked
-from mt_nn.core.losses import Reduction, check_classes, for_one_sample
+from mt_nn.core.losses import Reduction, checked_classes, for_one_sample
 from mt_nn.errors import InputError
 from mt_nn.losses.differences import check_floating, check_one_shape, reduce
 from mt_nn.losses.soft_targets import check_class_weights
@@ -269,7 +269,7 @@ def multi_margin_loss(
 
     Args:
         input: scores, shape (batch, classes), or (classes,) for one sample.
-        target: the correct classes, int64 of shape (batch,), or ().
+        target: the correct classes, int64 or uint8 of shape (batch,), or ().
         p: the exponent, 1 or 2.
         margin: the required difference of scores.
         weight: a weight for each class, shape (classes,).
@@ -282,7 +282,7 @@ def multi_margin_loss(
         SettingError: the reduction or the exponent is invalid.
     """
     check("p", p, p in (1, 2), "1 or 2")
-    check_classes("multi_margin_loss", input, target)
+    target = checked_classes("multi_margin_loss", input, target)
     check_class_weights("multi_margin_loss", input, weight)
     if input.ndim > 2:
         raise InputError(

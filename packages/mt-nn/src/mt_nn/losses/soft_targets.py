@@ -9,8 +9,8 @@ from mt_nn.core.losses import (
     REDUCTIONS,
     Reduction,
     _nll_loss,
-    check_classes,
     check_reduction,
+    checked_classes,
     for_one_sample,
     reduced,
 )
@@ -32,7 +32,7 @@ def nll_loss(
 
     Args:
         input: log-probabilities, shape (batch, classes, *rest), or (classes,) for one sample.
-        target: the correct classes, int64 of shape (batch, *rest), or ().
+        target: the correct classes, int64 or uint8 of shape (batch, *rest), or ().
         weight: a weight for each class, shape (classes,); the mean divides by the sum of the
             weights of all targets.
         ignore_index: the target of samples to ignore; it need not be a class.
@@ -46,7 +46,7 @@ def nll_loss(
         BackendMismatchError: the tensors belong to different backends.
     """
     check_reduction(reduction)
-    check_classes("nll_loss", input, target)
+    target = checked_classes("nll_loss", input, target)
     if weight is not None:
         check_class_weights("nll_loss", input, weight)
         settings = (weight, ignore_index, reduction, 0.0)
@@ -66,7 +66,7 @@ def soft_cross_entropy(
     """Compute `cross_entropy` with weights, smoothing, or probabilities as targets."""
     check("label_smoothing", label_smoothing, 0.0 <= label_smoothing <= 1.0, "from 0 to 1")
     if not (target.is_floating_point() and target.shape == input.shape and input.ndim):
-        check_classes("cross_entropy", input, target)
+        target = checked_classes("cross_entropy", input, target)
         check_class_weights("cross_entropy", input, weight)
         settings = (weight, ignore_index, reduction, label_smoothing)
         return for_one_sample(

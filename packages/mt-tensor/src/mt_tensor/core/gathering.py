@@ -11,7 +11,8 @@ from typing import Any
 
 from mt_operators import OPERATORS
 from mt_tensor.core.arguments import numpy_names
-from mt_tensor.core.dtypes import int64
+from mt_tensor.core.conversion import cast
+from mt_tensor.core.dtypes import int32, int64
 from mt_tensor.core.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import LinearFunction
@@ -64,6 +65,7 @@ def checked_index(name: str, x: Tensor, dim: int, index: Tensor) -> tuple[int, T
     common_backend(x, index)
     shape = x._tensor.layout.shape
     dim = _indexed_dim(name, shape, normalize_dim(dim, len(shape)), index._tensor.layout)
+    index = cast(index, int64)
     return dim, in_range(index, shape[dim], (f"{name}()", f"dimension {dim}"))
 
 
@@ -72,8 +74,10 @@ def _indexed_dim(name: str, shape: Shape, dim: int, index: Layout) -> int:
     """Return the dimension along which an index of this layout reads or writes."""
     if not shape:
         raise IndexingError(f"{name}() needs a tensor with at least one dimension.")
-    if index.dtype is not int64:
-        raise DTypeError(f"{name}() takes an index of int64; {index.dtype.name} was given.")
+    if index.dtype not in (int64, int32):
+        raise DTypeError(
+            f"{name}() takes an index of int64 or int32; {index.dtype.name} was given."
+        )
     if len(index.shape) != len(shape) or any(
         wanted > size and d != dim
         for d, (wanted, size) in enumerate(zip(index.shape, shape, strict=True))
@@ -98,7 +102,7 @@ def gather(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return `input[i][index[i][j][k]][k]` for `dim` 1 of 3, with the shape of `index`.
 
     Raises:
-        DTypeError: `index` is not int64.
+        DTypeError: `index` is neither int64 nor int32.
         ShapeError: `index` differs in rank from `input`, or is longer in another dimension.
         IndexingError: `dim` or an index is out of range, or `input` is 0-D.
     """

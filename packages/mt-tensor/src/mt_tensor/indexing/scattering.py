@@ -158,7 +158,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """Return a copy of `input` plus `src[i][j][k]` at `[i][index[i][j][k]][k]`, for `dim` 1 of 3.
 
     Raises:
-        DTypeError: `index` is not int64, or the dtype of `src` differs.
+        DTypeError: `index` is neither int64 nor int32, or the dtype of `src` differs.
         ShapeError: `index` does not fit `input`, or is larger than `src`.
         IndexingError: an index is out of range.
     """
@@ -183,15 +183,15 @@ def scatter(
     Args:
         input: at least as long as `index` in every dimension but `dim`.
         dim: the dimension to index.
-        index: int64, with as many dimensions as `input`.
+        index: int64 or int32, with as many dimensions as `input`.
         src: a tensor of the dtype of `input`, at least as large as `index`; or a number.
         value: another name for `src` if it is a number.
         reduce: "add" or "multiply" to combine all source elements with the elements of `input`;
             None to replace them. `scatter_reduce` supports more reductions.
 
     Raises:
-        DTypeError: `index` is not int64, the dtype of `src` differs, or a number is out of the
-            range of the dtype.
+        DTypeError: `index` is neither int64 nor int32, the dtype of `src` differs, or a number is
+            out of the range of the dtype.
         ShapeError: `index` does not fit `input`, or is larger than `src`.
         IndexingError: an index is out of range.
         DomainError: `reduce` has another value.
@@ -229,15 +229,15 @@ def scatter_reduce(
     Args:
         input: at least as long as `index` in every dimension but `dim`.
         dim: the dimension to index.
-        index: int64, with as many dimensions as `input`.
+        index: int64 or int32, with as many dimensions as `input`.
         src: a tensor of the dtype of `input`, at least as large as `index`.
         reduce: "sum", "prod", "mean", "amax" or "amin". The mean of integers is rounded down.
         include_self: whether the reductions include the elements of `input`. Elements that are not
             indexed are kept in either case.
 
     Raises:
-        DTypeError: `index` is not int64, the dtype of `src` differs, or the reduction is the mean
-            of bool tensors.
+        DTypeError: `index` is neither int64 nor int32, the dtype of `src` differs, or the reduction
+            is the mean of bool tensors.
         ShapeError: `index` does not fit `input`, or is larger than `src`.
         IndexingError: an index is out of range.
         DomainError: `reduce` has another value.
