@@ -2,11 +2,12 @@
 
 A simpler program has one step less, a constant tensor instead of a computed one, fewer or simpler
 elements, or one setting less. The first simpler program with the same kind of difference is taken,
-and the search restarts, until no simpler one shows it.
+and the search restarts, until no simpler one shows it or it has taken too long.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -16,6 +17,9 @@ import numpy as np
 from differential.programs import Elements, Ref, Step, leaf, mapped, without
 from differential.running import Run
 from mt_tensor.core.dtypes import Array
+
+SECONDS = 120
+"""The CPU time after which the search ends, for programs that take long to compare."""
 
 Program = list[Step]
 
@@ -28,10 +32,11 @@ def smallest(program: Run, run: Callable[[Program, bool], Run]) -> Run:
         run: the function that has run it: of `running` or of `compiled`.
     """
     operation, kind = program.steps[-1].operation, _kind(program)
+    end = time.process_time() + SECONDS
 
     def shown(steps: Program | None) -> Run | None:
         """Run a program, and return it if it shows the difference."""
-        if steps is None or steps[-1].operation != operation:
+        if steps is None or steps[-1].operation != operation or time.process_time() > end:
             return None
         try:
             other = run(steps, program.all_flags)
