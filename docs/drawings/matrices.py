@@ -52,7 +52,7 @@ def equations(
     parts, y, right = [], MARGIN, 0.0
     for line in lines:
         matrices = [part for part in line if isinstance(part, Matrix)]
-        height = unit * max(matrix.rows for matrix in matrices)
+        height = unit * max((matrix.rows for matrix in matrices), default=1)
         x = MARGIN
         for part in line:
             if isinstance(part, str):
