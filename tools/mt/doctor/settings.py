@@ -11,6 +11,7 @@ from mt.doctor.processors import processors
 
 OURS = {
     "MT_BACKEND": "the backend of a whole program",
+    "MT_BROWSER": "the browser of tests of pages",
     "MT_CUDA_CACHE": "where mt-cuda stores compiled kernels",
     "MT_CUDA_SIM": "whether mt-cuda's kernels are simulated",
     "MT_FAST_CACHE": "where mt-fast stores compiled kernels",
