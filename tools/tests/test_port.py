@@ -314,6 +314,21 @@ def test_program_is_converted_to_float64() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("print(1)\n", 0),
+        ("@decorated\ndef main():\n    import torch\n", 0),
+        ('"""A program."""\nfrom __future__ import annotations\nimport torch\n', 2),
+        ("try:\n    import torch\nexcept ImportError:\n    raise\nimport numpy\n", 0),
+    ],
+)
+def test_float64_becomes_the_default_before_the_first_statement(text: str, line: int) -> None:
+    changed = in_float64(text, ast.parse(text))
+    assert changed.splitlines()[line + 1] == "torch.set_default_dtype(torch.float64)"
+    compile(changed, "changed", "exec")
+
+
 # The programs.
 
 

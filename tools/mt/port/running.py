@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import itertools
 import json
 import re
 import sys
@@ -50,10 +51,19 @@ def run(file: Path, arguments: Sequence[str], library: str, dtype: str = "float3
 
 def in_float64(text: str, tree: ast.Module) -> str:
     """Return a program that computes in float64 wherever it says float32, and by default."""
-    first = next(node.lineno for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom))
+    heads = list(itertools.takewhile(_must_be_first, tree.body))
     lines = text.splitlines(keepends=True)
-    lines.insert(first - 1, "import torch\ntorch.set_default_dtype(torch.float64)\n")
+    line = (heads[-1].end_lineno or 0) if heads else 0
+    lines.insert(line, "import torch\ntorch.set_default_dtype(torch.float64)\n")
     return _FLOAT32.sub(lambda found: _DOUBLE[found[0]], "".join(lines))
+
+
+def _must_be_first(node: ast.stmt) -> bool:
+    """Return whether a statement is a docstring or imports from `__future__`."""
+    match node:
+        case ast.Expr(ast.Constant()) | ast.ImportFrom("__future__"):
+            return True
+    return False
 
 
 def main() -> None:
