@@ -17,7 +17,9 @@ from mt.bench.learning import Learner
 from mt.bench.libraries import library
 from mt.bench.networks import network_of
 from mt.bench.workloads import WORKLOADS
+from mt.bench.workloads.programs import seconds
 from mt.errors import ToolError
+from mt.port.comparison import Program
 from mt_nn.jobs import JOBS, job_class
 from mt_nn.jobs.images import Images
 from mt_nn.jobs.job import Settings
@@ -63,6 +65,19 @@ def test_programs_are_timed_from_one_backward_pass_to_the_next(
     ours, other = (float(column.removesuffix("us")) / 1e6 for column in row[1:3])
     runs, steps = 2 + 1, 40  # the first one warms up
     assert 0 < runs * (steps - 2) * (ours + other) < time.perf_counter() - began
+
+
+def test_program_with_fewer_than_three_backward_passes_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mt.port.comparison.FOLDER", tmp_path)
+    side, program = library("mt_tensor", 1), Program("brief", "a program", ())
+    for count in (0, 1, 2):
+        program.file.write_text(
+            "import torch\nx = torch.ones(2, requires_grad=True)\n" + "x.sum().backward()\n" * count
+        )
+        with pytest.raises(ToolError, match=f"brief has {count} backward passes; .* at least 3"):
+            seconds(program, side)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from unittest import mock
 
 from mt.bench.libraries import Library
 from mt.bench.workloads.registry import Program, workload
+from mt.errors import ToolError
 from mt.port.comparison import Program as Sample
 from mt.port.comparison import programs
 from mt.port.running import run
@@ -28,7 +29,11 @@ def _register(sample: Sample) -> None:
 
 
 def seconds(sample: Sample, side: Library) -> float:
-    """Run a program, and return the mean time from one backward pass to the next."""
+    """Run a program, and return the mean time from one backward pass to the next.
+
+    Raises:
+        ToolError: the program has fewer than three backward passes.
+    """
     times = []
     tensor: Any = side.tensors.Tensor
     backward = tensor.backward
@@ -39,6 +44,9 @@ def seconds(sample: Sample, side: Library) -> float:
 
     with mock.patch.object(tensor, "backward", timed), contextlib.redirect_stdout(io.StringIO()):
         run(sample.file, (), side.tensors.__name__)
+    if len(times) < 3:
+        message = f"{sample.name} has {len(times)} backward passes; its timing needs at least 3"
+        raise ToolError(message)
     return (times[-1] - times[1]) / (len(times) - 2)
 
 
