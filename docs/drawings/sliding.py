@@ -10,51 +10,38 @@ from drawings.picture import Picture, Steps, svg, text
 TOP, GAP = 24.0, 26.0
 
 
-def sliding(
-    image: Sequence[Sequence[float]],
-    kernel: Sequence[Sequence[float]],
-    *,
-    stride: int = 1,
-    padding: int = 0,
-) -> Steps:
+def sliding(image: Sequence[Sequence[float]], kernel: Sequence[Sequence[float]]) -> Steps:
     """Draw the positions of a kernel, one picture for each.
 
     Args:
         image: rows of numbers.
         kernel: rows of numbers.
-        stride: the distance between windows.
-        padding: the number of zeros on each side.
     """
-    columns = len(image[0]) + 2 * padding
-    around = [[0.0] * columns for _ in range(padding)]
-    sides = [0.0] * padding
-    padded = [*around, *([*sides, *row, *sides] for row in image), *around]
+    rows, columns = len(image), len(image[0])
     height, width = len(kernel), len(kernel[0])
-    out_rows = (len(padded) - height) // stride + 1
-    out_columns = (columns - width) // stride + 1
+    out_rows, out_columns = rows - height + 1, columns - width + 1
     outputs: list[list[float | None]] = [[None] * out_columns for _ in range(out_rows)]
     everything = [
-        [_product(padded, kernel, i * stride, j * stride) for j in range(out_columns)]
-        for i in range(out_rows)
+        [_product(image, kernel, i, j) for j in range(out_columns)] for i in range(out_rows)
     ]
     reach = max(abs(value) for row in everything for value in row)
     pictures = []
     for i in range(out_rows):
         for j in range(out_columns):
             outputs[i][j] = everything[i][j]
-            caption = f"{_terms(padded, kernel, i * stride, j * stride)} = {everything[i][j]:g}"
+            caption = f"{_terms(image, kernel, i, j)} = {everything[i][j]:g}"
             place = f"The window at row {i}, column {j} of the output: "
             parts = [
                 text(1.5, 14.0, "image", "start"),
-                cells(padded, 2.0, TOP),
-                frame(i * stride, j * stride, height, width, 2.0, TOP),
+                cells(image, 2.0, TOP),
+                frame(i, j, height, width, 2.0, TOP),
             ]
             x = 2.0 + columns * CELL + GAP
             parts += [text(x, 14.0, "kernel", "start"), cells(kernel, x, TOP)]
             x += width * CELL + GAP
             parts += [text(x, 14.0, "output", "start"), cells(outputs, x, TOP, reach=reach)]
             parts.append(frame(i, j, 1, 1, x, TOP))
-            size = x + out_columns * CELL + 2.0, TOP + max(len(padded), out_rows) * CELL + 2.0
+            size = x + out_columns * CELL + 2.0, TOP + rows * CELL + 2.0
             pictures.append((caption, Picture(svg(*size, *parts), place + caption)))
     return Steps(pictures)
 

@@ -12,12 +12,6 @@ GAP = 18.0
 """The space between two boxes in a row."""
 
 
-def module_tree(root: Module) -> Picture:
-    """Draw a module with its descendants; a shared one is drawn once."""
-    names = ", ".join(name or "the root" for name, _ in root.named_modules())
-    return _draw(root, {}, f"A tree of modules: {names}.")
-
-
 def traversal(root: Module) -> Steps:
     """Draw the steps of `root.named_modules()`."""
     kinds: dict[int, str] = {}
@@ -33,7 +27,7 @@ def traversal(root: Module) -> Steps:
 
 
 def _draw(root: Module, kinds: dict[int, str], alt: str) -> Picture:
-    """Draw a tree; `kinds` are the kinds of boxes by the identity of their modules."""
+    """Draw a tree, with shared modules once; `kinds` are the kinds of boxes by `id` of a module."""
     places: dict[Hashable, Box] = {}
     edges: list[Edge] = []
     widths: list[float] = []
