@@ -164,19 +164,6 @@ class Workspace:
                 pending += self._direct[name]
         return [self.stages[name] for name in self.stages if name in wanted]
 
-    def downstream(self, stage: Stage) -> list[Stage]:
-        """Return the stages whose tests a change of `stage` can break, itself first.
-
-        Extras do not count: no test needs a stage that is only an extra.
-
-        Args:
-            stage: The stage that was changed.
-
-        Returns:
-            Stages in dependency order.
-        """
-        return [other for other in self.stages.values() if stage in self.upstream(other)]
-
 
 def _read_stage(file: Path) -> Stage:
     """Read one package's tables `[project]` and `[tool.mt]`."""

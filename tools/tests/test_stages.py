@@ -52,12 +52,6 @@ def test_upstream_contains_all_dependencies(workspace: Workspace) -> None:
     ]
 
 
-def test_downstream_contains_all_dependents(workspace: Workspace) -> None:
-    downstream = workspace.downstream(workspace["middle"])
-    assert [stage.short for stage in downstream] == ["middle", "side", "top"]
-    assert workspace.downstream(workspace["side"]) == [workspace["side"]]
-
-
 def test_circular_dependencies_raise_workspace_error(tmp_path: Path) -> None:
     package(tmp_path, "mt-egg", '["mt-hen"]')
     package(tmp_path, "mt-hen", '["mt-egg"]')

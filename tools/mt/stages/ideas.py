@@ -19,15 +19,12 @@ from __future__ import annotations
 import difflib
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from griffe import ModulesCollection
-
 from mt.errors import ToolError
-from mt.source.symbols import UnknownSymbolError, find
 from mt.tables import TableError, check_table, read_table
 
 FOLDER = Path(__file__).parent
@@ -158,14 +155,3 @@ def find_idea(themes: list[Theme], name: str) -> Idea:
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise UnknownIdeaError(f"no idea is called {name!r}.{hint} `mt stages` lists all.")
     return by_name[_spoken(name)]
-
-
-def unresolved(themes: list[Theme], modules: ModulesCollection) -> Iterator[str]:
-    """Yield a message for each name in the map that the source does not define."""
-    for idea in (idea for theme in themes for idea in theme.ideas):
-        for step in idea.steps:
-            for name in step.symbols:
-                try:
-                    find(modules, name)
-                except UnknownSymbolError as error:
-                    yield f"{idea.name}, {step.column}: {error}"
