@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ FREE = (
 )
 
 
+@dataclass(eq=False, slots=True)
 class Memory:
     """Memory on the device.
 
@@ -50,12 +52,9 @@ class Memory:
         dtype: the dtype of the elements.
     """
 
-    __slots__ = ("buffer", "count", "dtype")
-
-    def __init__(self, buffer: Any, count: int, dtype: DType) -> None:
-        self.buffer = buffer
-        self.count = count
-        self.dtype = dtype
+    buffer: Any
+    count: int
+    dtype: DType
 
 
 class Device(Machine):
