@@ -111,7 +111,7 @@ def main():
     with torch.no_grad():
         z = torch.from_numpy(rng.standard_normal((64, 2))).float()
         samples = flow.sample(z)
-        back, _ = samples, None
+        back = samples
         for layer in flow.layers:
             back, _ = layer(back)
         assert torch.allclose(back, z, atol=1e-3), (back - z).abs().max()

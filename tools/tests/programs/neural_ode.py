@@ -35,9 +35,8 @@ class ODEF(nn.Module):
             allow_unused=True,
             retain_graph=True,
         )
-        if adfdp is not None:
-            adfdp = torch.cat([p_grad.flatten() for p_grad in adfdp]).unsqueeze(0)
-            adfdp = adfdp.expand(batch_size, -1) / batch_size
+        adfdp = torch.cat([p_grad.flatten() for p_grad in adfdp]).unsqueeze(0)
+        adfdp = adfdp.expand(batch_size, -1) / batch_size
         if adfdt is not None:
             adfdt = adfdt.expand(batch_size, 1) / batch_size
         return out, adfdz, adfdt, adfdp

@@ -22,7 +22,7 @@ def spots(batch, rng):
 
 
 def gradient_penalty(critic, real, fake, rng, weight=10.0):
-    alpha = torch.rand(real.size(0), 1) if rng is None else torch.Tensor(rng.random((len(real), 1)))
+    alpha = torch.Tensor(rng.random((real.size(0), 1)))
     mixed = (alpha * real + (1 - alpha) * fake).requires_grad_(True)
     scores = critic(mixed)
     (grads,) = autograd.grad(
