@@ -110,7 +110,7 @@ def test_input_with_wrong_number_of_dimensions_raises(name: str) -> None:
             messages.append(str(error))
     assert bool(messages) == (name.removeprefix("functional.") not in ANY_SHAPE)
     for message in messages:
-        assert re.search("shape|dimension|size|size|expects", message)
+        assert re.search("shape|dimension|size|expects", message)
 
 
 @pytest.mark.parametrize("name", [name for name in FIRST if name != "Identity"])
@@ -121,7 +121,7 @@ def test_non_tensor_input_raises(name: str) -> None:
     keywords = {**call.options, **(call.settings if call.is_function else {})}
     for wrong in (None, array.tolist(), [None], "tensor"):
         inputs = with_input(call, wrong).inputs
-        with pytest.raises((TypeError, nn.NetworkError), match="takes? tensors|tensor"):
+        with pytest.raises((TypeError, nn.NetworkError), match="tensor"):
             function(*leaves_of(inputs, "float32"), **leaves_of(keywords, "float32"))
 
 

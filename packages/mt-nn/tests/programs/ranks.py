@@ -41,7 +41,7 @@ def train(backend: str) -> None:
         print(json.dumps({"size": group.size, "losses": losses, "weights": weights}))
 
 
-class _Told(Callback):
+class _ReportStart(Callback):
     """Print a line after the first step."""
 
     def on_step_end(self, trainer: Trainer) -> None:
@@ -55,7 +55,7 @@ def interrupt(folder: str) -> None:
     group = world()
     mt.manual_seed(0)
     model = DataParallel(nn.Linear(4, 3))
-    callbacks = [_Told(), SaveCheckpoints(folder)]
+    callbacks = [_ReportStart(), SaveCheckpoints(folder)]
     adam = optim.Adam(model.parameters())
     trainer = Trainer(model, adam, F.cross_entropy, callbacks=callbacks)
     batch = mt.randn(8, 4), mt.arange(8) % 3
