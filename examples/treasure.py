@@ -87,19 +87,19 @@ class Agent:
         With the probability `curiosity` a move is random. With `learning`, the moves are stored and
         the network is trained.
         """
-        way: list[Place] = [(0, 0)]
-        while len(way) <= 40:
+        path: list[Place] = [(0, 0)]
+        while len(path) <= 40:
             curious = random.random() < curiosity
-            move = random.randrange(len(MOVES)) if curious else self.best(way[-1])
-            place, reward, end = after(way[-1], move)
+            move = random.randrange(len(MOVES)) if curious else self.best(path[-1])
+            place, reward, end = after(path[-1], move)
             if learning:
-                self.memory.append((way[-1], move, reward, place, end))
+                self.memory.append((path[-1], move, reward, place, end))
                 if len(self.memory) >= 200:
                     self.learn()
-            way.append(place)
+            path.append(place)
             if end:
-                return way, ISLAND[place[0]][place[1]] == "T"
-        return way, False
+                return path, ISLAND[place[0]][place[1]] == "T"
+        return path, False
 
 
 def main(arguments: list[str] | None = None) -> tuple[bool, int]:
@@ -119,14 +119,14 @@ def main(arguments: list[str] | None = None) -> tuple[bool, int]:
                     f"walks {number - 49:3d} to {number:3d}: treasure found {found} times"
                 )
                 found = 0
-        way, success = agent.walk()
+        path, success = agent.walk()
     rows = [list(row) for row in ISLAND]
     names = {step: arrow for arrow, step in MOVES.items()}
-    for (row, column), (below, beside) in itertools.pairwise(way):
+    for (row, column), (below, beside) in itertools.pairwise(path):
         rows[row][column] = names.get((below - row, beside - column), "·")
     CONSOLE.print("\n".join(" ".join(row) for row in rows), highlight=False)
-    CONSOLE.print(f"{'found' if success else 'did not find'} it in {len(way) - 1} moves")
-    return success, len(way) - 1
+    CONSOLE.print(f"{'found' if success else 'did not find'} it in {len(path) - 1} moves")
+    return success, len(path) - 1
 
 
 if __name__ == "__main__":

@@ -193,14 +193,17 @@ def check_installed(
     Yields:
         A message for each missing or undeclared distribution.
     """
-    asked = f"{stage.name}[{','.join(extras)}]" if extras else stage.name
+    requirement = f"{stage.name}[{','.join(extras)}]" if extras else stage.name
     stages = {other.name for other in workspace.upstream(stage, extras)}
     declared = third_party(workspace, stage, extras)
     expected = stages | closure(declared.values(), installed)
     for name in sorted(installed.keys() - expected):
-        yield f"installing {asked} installed {name}, which neither it nor a stage below it declares"
+        yield (
+            f"installing {requirement} installed {name}, "
+            "which neither it nor a stage below it declares"
+        )
     for name in sorted((stages | declared.keys()) - installed.keys()):
-        yield f"installing {asked} did not install {name}"
+        yield f"installing {requirement} did not install {name}"
 
 
 def check_imports(workspace: Workspace, stage: Stage, environment: Environment) -> Iterator[str]:
@@ -299,13 +302,13 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], wanted: Sequence[Stage]
             )
             for extra, requirements in stage.extras.items():
                 if any(canonicalize_name(r.name) in workspace.stages for r in requirements):
-                    asked = f"{stage.name}[{extra}]"
+                    requirement = f"{stage.name}[{extra}]"
                     extended = Environment(Path(folder, f"{stage.name}-{extra}"))
-                    extended.install(wheels, asked)
+                    extended.install(wheels, requirement)
                     installed = extended.installed()
                     came = [name for name in workspace.stages if name in installed]
                     report.check(
-                        f"{asked} installs {', '.join(came)}",
+                        f"{requirement} installs {', '.join(came)}",
                         check_installed(workspace, stage, [extra], installed),
                     )
     return report

@@ -44,8 +44,8 @@ def images(
             parts.append(text(round(middle, 1), round(below, 1), captions[number]))
     width = GAP + min(columns, len(found)) * (size + GAP)
     height = GAP + -(-len(found) // columns) * step
-    said = alt or f"{len(found)} images: {', '.join(captions)}".rstrip(": ")
-    return Picture(svg(width, height, *parts), said)
+    description = alt or f"{len(found)} images: {', '.join(captions)}".rstrip(": ")
+    return Picture(svg(width, height, *parts), description)
 
 
 def _rows(image: Any) -> list[list[float]]:

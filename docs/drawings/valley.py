@@ -56,8 +56,8 @@ def valley(
     total = TOP + height + BOTTOM
     legend = _legend(list(paths), total - 9.0)
     names = ", ".join(paths)
-    said = alt or f"Contour lines of a function, and the paths of {names} to its minimum."
-    return Picture(svg(WIDTH, total, *inside, around, legend), said)
+    description = alt or f"Contour lines of a function, and the paths of {names} to its minimum."
+    return Picture(svg(WIDTH, total, *inside, around, legend), description)
 
 
 def _contour(

@@ -97,8 +97,8 @@ class _Reporter(Callback):
     def on_epoch_end(self, trainer: Trainer) -> None:
         """Find the mistakes, and report."""
         images, labels = validation()
-        said = answers(trainer.predict([mt.tensor(images)]), mt.tensor(labels))
-        self._mistakes = mistakes_of(said)
+        predicted = answers(trainer.predict([mt.tensor(images)]), mt.tensor(labels))
+        self._mistakes = mistakes_of(predicted)
         self._send(trainer)
 
     def _send(self, trainer: Trainer) -> None:

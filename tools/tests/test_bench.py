@@ -39,9 +39,9 @@ def error_message(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_unknown_backend_exits_with_status_1(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="1"):
         main(["8 elements", *ITSELF, "--backend", "unknown"])
-    said = capfd.readouterr().err
-    assert "no backend is called 'unknown'" in said
-    assert "mt bench: the process measuring" in said
+    message = capfd.readouterr().err
+    assert "no backend is called 'unknown'" in message
+    assert "mt bench: the process measuring" in message
 
 
 def test_rows_are_measured_and_printed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,8 +88,8 @@ def test_row_is_selected_by_name_or_regular_expression(pattern: str) -> None:
 
 
 def test_unknown_row_is_an_error_that_lists_the_rows(capsys: pytest.CaptureFixture[str]) -> None:
-    said = error_message(capsys, "no such row", *ITSELF)
-    assert "no row of the group 'kernels' matches 'no such row'; the rows are: " in said
+    message = error_message(capsys, "no such row", *ITSELF)
+    assert "no row of the group 'kernels' matches 'no such row'; the rows are: " in message
 
 
 @pytest.mark.parametrize("arguments", [("--rounds", "0"), ("--threads", "-1"), ("--against", "me")])
@@ -292,9 +292,9 @@ def twin_error_message(capfd: pytest.CaptureFixture[str], *arguments: str) -> st
     """Return the error message of a twin that exits with status 1."""
     with pytest.raises(SystemExit, match="1"):
         twin.main(arguments)
-    said = capfd.readouterr().err
-    assert said.startswith("mt bench.twin: ")
-    return said
+    message = capfd.readouterr().err
+    assert message.startswith("mt bench.twin: ")
+    return message
 
 
 def test_twin_with_missing_data_or_unknown_backend_exits_with_status_1(

@@ -104,7 +104,7 @@ NETWORKS: dict[str, tuple[Callable[[], nn.Module], Callable[[Any], Any], Callabl
 }
 
 
-def trained(name: str, way: str, driver: Any) -> tuple[list[Any], list[dict[str, int]], Any]:
+def trained(name: str, mode: str, driver: Any) -> tuple[list[Any], list[dict[str, int]], Any]:
     """Train; return all numbers, the calls of the driver in each step, and the step."""
     make, make_optimizer, make_batch = NETWORKS[name]
     mt.manual_seed(0)
@@ -119,7 +119,7 @@ def trained(name: str, way: str, driver: Any) -> tuple[list[Any], list[dict[str,
         optimizer.step()
         return loss.detach()
 
-    run = step if way == "eager" else mt.compile(step)
+    run = step if mode == "eager" else mt.compile(step)
     losses, calls, rng = [], [], np.random.default_rng(0)
     for _ in range(STEPS):
         batch = list(map(mt.tensor, make_batch(rng)))

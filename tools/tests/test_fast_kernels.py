@@ -153,13 +153,13 @@ def test_kernels_leave_out_of_range_indices_to_the_composition_which_raises(
 ) -> None:
     """Kernels check indices before they read anything; only the composition reports errors."""
 
-    def refused(*arguments: Any) -> Any:
+    def raise_error(*arguments: Any) -> Any:
         raise mt.errors.IndexingError("index out of range.")
 
-    monkeypatch.setitem(FUSED, name, refused)
+    monkeypatch.setitem(FUSED, name, raise_error)
     numbers = np.array([4, 0, 4])
     numbers[place] = number
-    beside: tuple[Any, ...] = {
+    options: tuple[Any, ...] = {
         "embedding": (),
         "cross_entropy": (-100, "sum"),
         "ctc": (None, None, 0),
@@ -167,7 +167,7 @@ def test_kernels_leave_out_of_range_indices_to_the_composition_which_raises(
     scores = mt.tensor(draw(3, 3, 5) if name == "ctc" else draw(5 if name == "embedding" else 3, 5))
     labels = mt.tensor(numbers[None] if name == "ctc" else numbers)
     with pytest.raises(mt.errors.IndexingError, match="index out of range"):
-        by_kernel(name, KERNELS[name], scores, labels, *beside)
+        by_kernel(name, KERNELS[name], scores, labels, *options)
 
 
 def test_infinite_weights_give_the_gradients_of_the_composition() -> None:

@@ -126,17 +126,17 @@ def test_unsupported_names_are_reported_with_line_and_advice() -> None:
         """
     )
     assert [line for line, _ in found] == [4, 6, 8, 9, 9, 10, 11, 11]
-    said = [text for _, text in found]
-    assert said[0].startswith("torch.cuda.amp is not supported. For mixed precision")
-    assert said[1].startswith("torch.utils.cpp_extension is not supported. Backends")
-    assert said[2].startswith("torch.export is not supported. Networks run")
-    assert said[3].startswith(
+    texts = [text for _, text in found]
+    assert texts[0].startswith("torch.cuda.amp is not supported. For mixed precision")
+    assert texts[1].startswith("torch.utils.cpp_extension is not supported. Backends")
+    assert texts[2].startswith("torch.export is not supported. Networks run")
+    assert texts[3].startswith(
         ".untyped_storage, if it is of torch.Tensor, is not supported. Use operations"
     )
-    assert said[4].startswith("torch.nn.functional.grid_sample is not supported. Images")
-    assert said[5].startswith("torch.jit.fork is not supported. Networks run")
-    assert said[6].startswith("torch.Tensor.to_sparse is not supported. Tensors are dense")
-    assert said[7] == "torch.nn.functional.relux was not found. Did you mean relu?"
+    assert texts[4].startswith("torch.nn.functional.grid_sample is not supported. Images")
+    assert texts[5].startswith("torch.jit.fork is not supported. Networks run")
+    assert texts[6].startswith("torch.Tensor.to_sparse is not supported. Tensors are dense")
+    assert texts[7] == "torch.nn.functional.relux was not found. Did you mean relu?"
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_exit_status_is_1_for_unsupported_names(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["nothing.py"], "No such file"),
         ([__file__.replace(".py", ".md")], "No such file"),
@@ -201,11 +201,11 @@ def test_exit_status_is_1_for_unsupported_names(
     ],
 )
 def test_missing_file_or_unknown_program_exits_with_status_1(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit, match="1"):
         main(arguments)
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_invalid_python_exits_with_status_1(

@@ -565,8 +565,8 @@ def test_command_lists_tasks_writes_a_folder_and_solves_tasks(
     assert file.read_text().count("NotImplementedError") == 7
     capsys.readouterr()
     assert main(["skeleton", "operators", str(out), "--solve", "0.3", "--solve", "0_2"]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert said == ["Task 0.2 has no functions.", f"Task 0.3 is solved in {out}."]
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == ["Task 0.2 has no functions.", f"Task 0.3 is solved in {out}."]
     assert "NotImplementedError" not in file.read_text()
 
 

@@ -131,7 +131,7 @@ WRONG = "return 1 if False else 7"
 
 
 @pytest.mark.parametrize(
-    ("written", "arguments", "failures", "said"),
+    ("written", "arguments", "failures", "expected"),
     [
         (
             {},
@@ -223,15 +223,15 @@ def test_output_shows_progress_of_tasks_and_first_failures(
     written: dict[str, str],
     arguments: list[str],
     failures: list[str],
-    said: list[str],
+    expected: list[str],
     tmp_path: Path,
 ) -> None:
     status, *lines = pytest_in(tmp_path, *arguments, **written)
-    assert progress(lines) == said
+    assert progress(lines) == expected
     assert shown(lines) == failures
     listed = [line.partition(" - ")[0] for line in lines if line.startswith("FAILED")]
     assert listed == [f"FAILED tests/test_numbers.py::{test}" for test in failures]
-    assert status == ("0" if all("done" in line or "pass " in line for line in said) else "1")
+    assert status == ("0" if all("done" in line or "pass " in line for line in expected) else "1")
 
 
 def test_last_line_counts_waiting_tests_and_hidden_failures(

@@ -32,8 +32,8 @@ def test_example_prints_the_documented_output(
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("MT_BACKEND", raising=False)
     status = _run(command)
-    printed, said = capfd.readouterr()
-    assert status == ("doctor" in command), said
+    printed, message = capfd.readouterr()
+    assert status == ("doctor" in command), message
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     assert doctest.OutputChecker().check_output(wanted, printed, options), printed
 
@@ -72,6 +72,6 @@ def test_missing_library_exits_with_status_1_and_a_hint(
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "rich", None)
     assert main(["stages"]) == 1
-    said = capsys.readouterr().err
-    assert "mt stages: rich.console is not installed" in said
-    assert "requirements-dev.txt" in said
+    message = capsys.readouterr().err
+    assert "mt stages: rich.console is not installed" in message
+    assert "requirements-dev.txt" in message

@@ -42,10 +42,10 @@ class AddedDirective(SphinxDirective):
         lines = [f"- Dependencies: {_codes(added.dependencies) or 'none'}"]
         if added.redefined:
             lines.append(f"- Names that an earlier stage has, too: {_codes(added.redefined)}")
-        told = {name: symbol for name, symbol in added.new.items() if docstring_of(symbol)}
-        lines += ["", *map(_line, told.items())]
-        if untold := [name for name in added.new if name not in told]:
-            lines += ["", f"Without a docstring of their own: {_codes(untold)}."]
+        documented = {name: symbol for name, symbol in added.new.items() if docstring_of(symbol)}
+        lines += ["", *map(_line, documented.items())]
+        if undocumented := [name for name in added.new if name not in documented]:
+            lines += ["", f"Without a docstring of their own: {_codes(undocumented)}."]
         title = f"What {added.stage.name} adds, name by name"
         return [folded(title, *self.parse_text_to_nodes("\n".join(lines)))]
 

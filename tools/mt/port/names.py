@@ -107,10 +107,10 @@ def _method(node: ast.Attribute) -> Iterator[Use]:
     if any(hasattr(known, node.attr) for known in (Tensor, Module, *EVERYDAY)):
         return
     for owner in ("Tensor", "nn.Module"):
-        said = advice(f"{owner}.{node.attr}")
-        if said:
+        hint = advice(f"{owner}.{node.attr}")
+        if hint:
             yield Use(
-                node.lineno, f".{node.attr}, if it is of torch.{owner}, is not supported. {said}"
+                node.lineno, f".{node.attr}, if it is of torch.{owner}, is not supported. {hint}"
             )
             return
 

@@ -91,13 +91,13 @@ def compare_errors(ours: BaseException | None, theirs: BaseException | None) -> 
     """
     if ours is None and theirs is None:
         return None
-    said, other = plain_error(ours), plain_error(theirs)
+    our_message, their_message = plain_error(ours), plain_error(theirs)
     if ours is not None and not is_ours(ours):
-        return Difference("fault", "", said, other)
+        return Difference("fault", "", our_message, their_message)
     if theirs is None:
-        return Difference("refused", "", said, other)
+        return Difference("refused", "", our_message, their_message)
     if ours is None:
-        return Difference("accepted", "", said, other)
+        return Difference("accepted", "", our_message, their_message)
     return None
 
 

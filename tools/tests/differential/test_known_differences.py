@@ -82,14 +82,14 @@ def test_operations_that_crash_torch_run_only_in_mt_tensor() -> None:
 def test_invalid_list_of_known_differences_raises_table_error(tmp_path: Path) -> None:
     file = tmp_path / "known.toml"
     entry = '[[known]]\nname = "x"\noperations = "a"\nreason = "b"\ndifferences = ["{}"]\n'
-    for text, said in (
+    for text, message in (
         (entry.format("colour"), "x: differences: 'colour' is not one of refused"),
         (entry.format("values") + 'when = ["late"]\n', "x: when: 'late' is not one of"),
         (entry.format("values") + "sometimes = true\n", "x: 'sometimes' is unknown"),
     ):
         file.write_text(text)
         known_differences.cache_clear()
-        with pytest.raises(TableError, match=said):
+        with pytest.raises(TableError, match=message):
             known_differences(file)
 
 

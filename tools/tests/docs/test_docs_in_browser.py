@@ -179,8 +179,8 @@ def test_solutions_of_a_chapter_pass_in_the_browser(
         browser.value(f"{task}.querySelector('.cell-bar button').click()")
         done = f"{task}.querySelector('.task-passed, .task-failed')"
         browser.until(f"{done} !== null")
-        said = browser.value(f"{task}.querySelector('.cell-output').textContent")
-        assert browser.value(f"{done}.className") == "task-passed", said
+        output = browser.value(f"{task}.querySelector('.cell-output').textContent")
+        assert browser.value(f"{done}.className") == "task-passed", output
 
 
 # --- Every page -----------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ def test_word_is_read_without_spaces_and_in_lower_case(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "this one has 0"),
         (" a ", "this one has 1"),
@@ -56,8 +56,8 @@ def test_word_is_read_without_spaces_and_in_lower_case(text: str) -> None:
         ("<b>", "found '<'"),
     ],
 )
-def test_invalid_word_raises_input_error(text: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_invalid_word_raises_input_error(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         read_word(text)
 
 

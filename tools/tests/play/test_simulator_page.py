@@ -109,7 +109,7 @@ def test_no_thread_waits_after_all_reached_the_barrier() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "write 1 to 4 numbers"),
         ("1 2 3 4 5", "not 5"),
@@ -118,8 +118,8 @@ def test_no_thread_waits_after_all_reached_the_barrier() -> None:
         ("1 " * 400, "at most 200 characters"),
     ],
 )
-def test_invalid_list_of_numbers_raises_input_error(text: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_invalid_list_of_numbers_raises_input_error(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         numbers(text, 4)
     assert numbers(" 1, 2 ,nan", 4)[:2] == [1.0, 2.0]
 

@@ -91,7 +91,7 @@ def test_unknown_words_are_marked(reports: list[Progress]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "sentence is empty"),
         ("  \n", "sentence is empty"),
@@ -99,8 +99,8 @@ def test_unknown_words_are_marked(reports: list[Progress]) -> None:
         ("zebras xylophones", "none of these words"),
     ],
 )
-def test_unclassifiable_text_raises_input_error(text: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_unclassifiable_text_raises_input_error(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         classify(Module(), vocabulary(), text)
 
 
