@@ -328,15 +328,6 @@ def test_function_without_forward_or_with_integer_result_raises() -> None:
         Integers.apply(x)
 
 
-def test_long_graph_is_freed_without_recursion() -> None:
-    x = mt.ones(1, requires_grad=True)
-    y = x
-    for _ in range(20_000):
-        y = y + 1.0
-    y.sum().backward()
-    del y
-
-
 def test_backward_raises_if_saved_tensor_was_changed_in_place() -> None:
     w, x = mt.ones(2, requires_grad=True), mt.tensor([3.0, 4.0])
     cases = [

@@ -14,6 +14,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_operators.testing import SPECIAL, SPECS
+from mt_tensor.conformance.compiling import outcome
 from mt_tensor.conformance.test_operations import REFUSED as INVALID_CALLS_OF_KIT
 from mt_tensor.conformance.test_operations import ROWS, SMOOTH
 from mt_tensor.testing import FLOATS, PROMOTION, WHOLE, arguments
@@ -152,14 +153,6 @@ def _call(input, function, *args, **settings):
 def torch_call(spec):
     """Return the call of a sample for torch, or None if the sample has a reason for none."""
     return None if isinstance(spec.torch, str) else on_torch(spec.torch or spec.call)
-
-
-def outcome(call, *args):
-    """Return the result of a call, or the exception that it raises."""
-    try:
-        return call(*args)
-    except Exception as error:  # noqa: BLE001 - any exception counts
-        return error
 
 
 def assert_same(ours, theirs):
