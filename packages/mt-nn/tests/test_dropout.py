@@ -82,6 +82,13 @@ def test_dropout_is_identity_in_eval_mode_and_passes_gradcheck_in_training(name:
     assert layer(x.half()).dtype is mt.float16
 
 
+def test_dropout_with_p_0_or_without_training_is_the_identity_and_with_p_1_zero() -> None:
+    x = mt.ones(4)
+    assert F.dropout(x, 0.0) is x
+    assert F.dropout(x, 0.25, training=False) is x
+    assert not F.dropout(x, 1.0).any()
+
+
 def test_dropout_probability_must_be_a_number_between_0_and_1() -> None:
     assert F.dropout(mt.ones(2), np.float32(0.0)).tolist() == [1, 1]  # type: ignore[arg-type]
     for p in ("0.5", None, [0.5], 2, math.nan):
