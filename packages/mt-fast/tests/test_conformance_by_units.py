@@ -6,10 +6,7 @@ of threads.
 
 import pytest
 
-import mt_tensor as mt
-from mt_fast.core import elementwise, loops, reductions
 from mt_fast.core.kernel import Kernel
-from mt_fast.folds import kernels, parts, reduce
 from mt_tensor.conformance.test_primitives import *  # noqa: F403
 
 
@@ -19,22 +16,11 @@ def backend_name():
 
 
 @pytest.fixture(autouse=True)
-def single_units(monkeypatch):
-    """Treat every tensor as large, and split work into single units."""
+def single_units(no_thresholds, monkeypatch):
+    """Run the units of each kernel singly, in reverse order."""
 
     def run(kernel, units, parallel, *arguments):
         for unit in reversed(range(units)):
             kernel.serial(unit, unit + 1, *arguments)
 
     monkeypatch.setattr(Kernel, "run", run)
-    monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
-    monkeypatch.setattr(loops, "MIN_PIECE", 7)
-    monkeypatch.setattr(parts, "SHARE", 5)
-    monkeypatch.setattr(kernels, "COLUMNS", 4)
-    monkeypatch.setattr(mt.get_backend("fast"), "parallel_from", 1)
-    caches = (elementwise.planned, reductions.planned, reduce.planned, loops.loop_over)
-    for planned in caches:
-        planned.cache_clear()
-    yield
-    for planned in caches:
-        planned.cache_clear()

@@ -9,17 +9,16 @@ from hypothesis import strategies as st
 import mt_fast
 import mt_tensor as mt
 from mt_fast import vector_math
-from mt_fast.core import elementwise, loops, reductions
+from mt_fast.core import loops
 from mt_fast.core.backend import FastOps
 from mt_fast.core.elementwise import elementwise_source
 from mt_fast.core.kernel import Kernel, compiled
-from mt_fast.folds import kernels, parts, reduce
+from mt_fast.folds import kernels, parts
 from mt_fast.in_place import update as updates
 from mt_operators import OPERATORS
 from mt_operators.core.elementary import ELEMENTARY
 from mt_operators.testing import WHOLE_SPECS
 from mt_tensor import float32
-from mt_tensor.backends.extending import drop_plans
 from mt_tensor.conformance.layouts import LAYOUTS
 from mt_tensor.extending import DTYPES
 
@@ -33,26 +32,12 @@ def fast():
 
 
 @pytest.fixture
-def large(fast, monkeypatch):
-    """Treat every tensor as large: kernels for each layout, on two threads."""
-    monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
-    monkeypatch.setattr(loops, "MIN_PIECE", 7)
-    monkeypatch.setattr(parts, "SHARE", 5)
-    monkeypatch.setattr(kernels, "COLUMNS", 4)
-    monkeypatch.setattr(fast, "parallel_from", 1)
-    clear_plans()
+def large(fast, no_thresholds):
+    """The backend with settings for large tensors, on two threads."""
     before = numba.get_num_threads()
     numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
     yield fast
     numba.set_num_threads(before)
-    clear_plans()
-
-
-def clear_plans():
-    """Clear the caches of loops, which depend on the settings."""
-    for planned in (elementwise.planned, reductions.planned, reduce.planned, loops.loop_over):
-        planned.cache_clear()
-    drop_plans()
 
 
 def view(array, layout, backend):
@@ -71,7 +56,9 @@ def view(array, layout, backend):
     layouts=st.tuples(*[st.sampled_from([*LAYOUTS, "expanded", "row"])] * 2),
     target=st.sampled_from(sorted(LAYOUTS)),
 )
-def test_elementwise_matches_numpy_for_every_combination_of_layouts(fast, shape, layouts, target):
+def test_elementwise_matches_numpy_for_every_combination_of_layouts(
+    fast, clear_plans, shape, layouts, target
+):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loops, "WORTH_A_KERNEL", 0)
         clear_plans()
@@ -114,7 +101,7 @@ OPERATIONS = {
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_only_large_operations_use_threads(fast, name, monkeypatch):
+def test_only_large_operations_use_threads(fast, clear_plans, name, monkeypatch):
     run, parallel_flags = Kernel.run, set()
 
     def record(kernel, units, parallel, *arguments):
@@ -141,7 +128,7 @@ def test_only_large_operations_use_threads(fast, name, monkeypatch):
     parallel=st.booleans(),
     data=st.data(),
 )
-def test_split_reductions_match_numpy(fast, shape, name, layout, parallel, data):
+def test_split_reductions_match_numpy(fast, clear_plans, shape, name, layout, parallel, data):
     dims = tuple(sorted(data.draw(st.sets(st.integers(0, len(shape) - 1), min_size=1))))
     array = np.random.default_rng(0).integers(-1, 3, shape).astype("f4")
     source = view(array, layout, fast)
@@ -330,7 +317,7 @@ def test_in_place_update_copies_read_only_memory(fast):
     dtype=st.sampled_from(["float32", "float64", "float16", "int8", "int64", "bool"]),
     data=st.data(),
 )
-def test_permuted_tensors_are_copied_and_converted(fast, shape, dtype, data):
+def test_permuted_tensors_are_copied_and_converted(fast, clear_plans, shape, dtype, data):
     order = data.draw(st.permutations(range(len(shape))))
     array = np.random.default_rng(0).integers(-9, 9, shape).astype(dtype)
     transposed = np.ascontiguousarray(array.transpose(order))
