@@ -60,7 +60,7 @@ def _draw(graph: Graph, names: Sequence[str], known: dict[int, str], now: int, a
     kinds = {"argument": "source", "constant": "dashed"}
     places: dict[Hashable, Box] = {}
     edges: list[Edge] = []
-    points, ways = _layout(graph, [_width(text) for text in texts])
+    points, routes = _layout(graph, [_width(text) for text in texts])
     for position, expression in enumerate(graph.expressions):
         lines = [texts[position]]
         if known and expression.operation != "constant":
@@ -71,7 +71,9 @@ def _draw(graph: Graph, names: Sequence[str], known: dict[int, str], now: int, a
         if position == now:
             kind = "marked"
         places[position] = Box(*points[position], lines, kind)
-        edges += [Edge(i, position, ways[i, position]) for i in dict.fromkeys(expression.operands)]
+        edges += [
+            Edge(i, position, routes[i, position]) for i in dict.fromkeys(expression.operands)
+        ]
     return boxes(places, edges, alt=alt, column=1.0, row=74.0 if known else 58.0)
 
 
@@ -89,33 +91,33 @@ def _layout(
     rows = _rows(graph)
     layers: list[list[Hashable]] = [[] for _ in range(max(rows) + 1)]
     above: dict[Hashable, list[Hashable]] = {}
-    ways: dict[tuple[int, int], list[Hashable]] = {}
+    routes: dict[tuple[int, int], list[Hashable]] = {}
     for position, expression in enumerate(graph.expressions):
         layers[rows[position]].append(position)
         above[position] = []
         for operand in dict.fromkeys(expression.operands):
             last: Hashable = operand
-            ways[operand, position] = []
+            routes[operand, position] = []
             for row in range(rows[operand] + 1, rows[position]):
                 between = (operand, position, row)
                 layers[row].append(between)
                 above[between] = [last]
-                ways[operand, position].append(between)
+                routes[operand, position].append(between)
                 last = between
             above[position].append(last)
     size = {key: widths[key] if isinstance(key, int) else 8.0 for layer in layers for key in layer}
     at = _spread(layers, above, size)
-    for (start, end), keys in ways.items():
+    for (start, end), keys in routes.items():
         _straighten(keys, layers, at, size, (at[start] + at[end]) / 2.0)
     places = {key: (at[key], rows[key]) for key in at if isinstance(key, int)}
     return places, {
         edge: [(at[key], key[2]) for key in keys]  # type: ignore[index]
-        for edge, keys in ways.items()
+        for edge, keys in routes.items()
     }
 
 
 def _straighten(
-    way: list[Hashable],
+    route: list[Hashable],
     layers: list[list[Hashable]],
     at: dict[Hashable, float],
     size: dict[Hashable, float],
@@ -125,13 +127,13 @@ def _straighten(
     others = [
         (at[key] - size[key] / 2.0, at[key] + size[key] / 2.0)
         for layer in layers
-        if not set(way).isdisjoint(layer)
+        if not set(route).isdisjoint(layer)
         for key in layer
-        if key not in way
+        if key not in route
     ]
-    for x in sorted({at[key] for key in way}, key=lambda x: abs(x - middle)):
+    for x in sorted({at[key] for key in route}, key=lambda x: abs(x - middle)):
         if all(x + GAP / 2.0 <= left or x - GAP / 2.0 >= right for left, right in others):
-            at.update(dict.fromkeys(way, x))
+            at.update(dict.fromkeys(route, x))
             return
 
 
