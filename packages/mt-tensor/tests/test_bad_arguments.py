@@ -148,7 +148,7 @@ invalid(
     "take_along_dim",
     lambda x: x.take_along_dim(x.long(), 1),
     IndexingError,
-    r"^take_along_dim\(\): index . is out of range for dimension 1",
+    r"^take_along_dim\(\): index . is out of range for dimension 1 with 3 element",
 )
 misfit("take_along_dim", lambda x: x.take_along_dim(x[0].long(), 0), "as many dimensions")
 invalid(

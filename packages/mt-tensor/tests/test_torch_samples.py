@@ -102,6 +102,7 @@ ACCEPTED_BY_TORCH = {
     "'max' was given": "an old name of amax",
     "integers from 0 to 255": "torch wraps numbers out of range around",
     "with 6 element": "torch takes the remainder of indices beyond the end",
+    "dimension 1 with 3 element": "torch takes the remainder of indices beyond the end",
     "takes tensors; 1 of type int": "torch accepts two numbers, in add() only",
     "value=0.5": "torch truncates fractional factors of integers",
     "beta=0.5": "torch truncates fractional factors of integers",
