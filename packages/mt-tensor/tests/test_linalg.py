@@ -43,13 +43,22 @@ def test_inverse_of_singular_matrix_raises_and_its_det_is_zero() -> None:
     assert x.logdet().item() == -math.inf
     assert math.isnan((-mt.eye(3)).logdet().item())
     assert x.pinverse().tolist() == [[0, 0], [0, 0]]
-    for call in (mt.inverse, lambda x: mt.linalg.solve(x, mt.ones(2))):
-        with pytest.raises(LinAlgError, match=r"no inverse\.$"):
+    calls = {
+        "inv": mt.linalg.inv,
+        "inverse": mt.inverse,
+        "solve": lambda x: mt.linalg.solve(x, mt.ones(2)),
+        "solve_triangular": lambda x: mt.linalg.solve_triangular(x, mt.ones(2, 1), upper=True),
+        "slogdet": lambda x: x.requires_grad_().slogdet().logabsdet.backward(),
+    }
+    for name, call in calls.items():
+        with pytest.raises(LinAlgError, match=rf"^{name}\(\): a matrix is .* no inverse\.$"):
             call(x)
+
+
+@pytest.mark.parametrize("rows", [[[-1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [math.nan, 2.0]]])
+def test_cholesky_of_matrix_that_is_not_positive_definite_raises(rows: Any) -> None:
     with pytest.raises(LinAlgError, match=r"^cholesky\(\): a matrix is not positive definite\.$"):
-        mt.linalg.cholesky(-mt.eye(2))
-    with pytest.raises(LinAlgError, match=r"solve_triangular\(\) .* zeros on the diagonal"):
-        mt.linalg.solve_triangular(x, mt.ones(2, 1), upper=True)
+        mt.linalg.cholesky(mt.tensor(rows))
 
 
 def test_det_that_overflows_is_inf_without_warning(
@@ -162,12 +171,46 @@ def test_pinv_ignores_singular_values_below_rtol() -> None:
     assert mt.linalg.pinv(x, rtol=0.1).tolist() == [[0.25, 0.0], [0.0, 1.0]]
 
 
-@pytest.mark.parametrize("name", ["svd", "svdvals", "pinv", "matrix_norm"])
+@pytest.mark.parametrize("name", ["svd", "svdvals", "pinv", "pinverse", "matrix_norm"])
 def test_svd_of_infinite_elements_raises(name: str) -> None:
     rows = [[-0.9, 1e30, -0.19, np.inf], [-0.96, 0.8, 0, 0.5], [1e-30, 1, -1, -1.5]]
-    call = getattr(mt.linalg, name)
-    with pytest.raises(LinAlgError, match="infinite or nan"):
+    call = getattr(mt.linalg, name, None) or getattr(mt, name)
+    with pytest.raises(LinAlgError, match=rf"^{name}\(\): .* infinite or nan"):
         call(mt.tensor(rows, dtype="float64"), *(["nuc"] if name == "matrix_norm" else []))
+
+
+@pytest.mark.parametrize("element", [math.nan, math.inf])
+@pytest.mark.parametrize("name", ["eigh", "eigvalsh"])
+def test_eigenvalues_of_infinite_or_nan_elements_raise(name: str, element: float) -> None:
+    x = mt.tensor([[0.0, 1.0], [1.0, element]])
+    call = getattr(mt.linalg, name)
+    with pytest.raises(LinAlgError, match=rf"^{name}\(\): .* infinite or nan"):
+        call(x)
+    lower = mt.tensor([[2.0, element], [0.0, 3.0]])
+    np.testing.assert_allclose(mt.linalg.eigvalsh(lower).numpy(), [2, 3])
+    np.testing.assert_allclose(mt.linalg.eigvalsh(lower.mT, UPLO="U").numpy(), [2, 3])
+    assert mt.linalg.matrix_rank(lower, hermitian=True).item() == 2
+
+
+def test_slogdet_of_nan_has_sign_zero() -> None:
+    sign, logarithm = mt.slogdet(
+        mt.tensor([[[1.0, math.nan], [0.0, 2.0]], [[0.0, 1.0], [2.0, 0.0]]])
+    )
+    assert sign.tolist() == [0, -1]
+    assert math.isnan(logarithm[0].item())
+
+
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("name", ["solve", "solve_triangular"])
+def test_solve_of_shapes_that_do_not_match_raises(name: str, left: bool) -> None:
+    arguments = {"upper": True} if name == "solve_triangular" else {}
+    with pytest.raises(ShapeError, match=rf"^{name}\(\) of .* do not match"):
+        getattr(mt.linalg, name)(mt.eye(3), mt.ones(2, 2), left=left, **arguments)
+    if name == "solve":
+        with pytest.raises(
+            ShapeError, match=r"solve\(\) of X A = B was given B .* must be a matrix"
+        ):
+            mt.linalg.solve(mt.eye(3), mt.ones(3), left=False)
 
 
 # --- LU factors -----------------------------------------------------------------------------------
@@ -240,8 +283,8 @@ def test_lu_unpack_returns_selected_factors_and_checks_pivots() -> None:
     p, lower, upper = mt.lu_unpack(*factors, unpack_pivots=False)
     assert (p.shape, lower.shape, upper.tolist()[0]) == ((0,), (2, 2), [3, 4])
     invalid = [
-        (factors.pivots + 1, IndexingError, r"row numbers from 1 to 2, .*; \[3, 3\] was given"),
-        (factors.pivots * 0, IndexingError, "row numbers from 1 to 2"),
+        (factors.pivots + 1, IndexingError, r"lu_unpack\(\) .* from 1 to 2, .*; \[3, 3\] was"),
+        (factors.pivots * 0, IndexingError, "from 1 to 2"),
         (factors.pivots.long(), DTypeError, "pivots of int32"),
         (factors.pivots[:1], ShapeError, r"pivots of shape \(2,\)"),
     ]

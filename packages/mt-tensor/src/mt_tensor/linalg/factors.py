@@ -17,7 +17,7 @@ from mt_tensor.checks import check_choice, validate_call
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.linalg.lapack import check_matrices, finite, lapack
+from mt_tensor.linalg.lapack import check_matrices, lapack
 from mt_tensor.linalg.systems import Solve
 from mt_tensor.movement.joining import cat
 from mt_tensor.recording.functions import Function
@@ -31,7 +31,7 @@ class Cholesky(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
-        return lapack("cholesky(): a matrix is not positive definite", np.linalg.cholesky, x)
+        return lapack("cholesky", _cholesky, x, problem="a matrix is not positive definite")
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -41,8 +41,16 @@ class Cholesky(Function):
         size = x.shape[-1]
         halved = grad._uploaded(np.tril(np.ones((size, size))) - 0.5 * np.eye(size), x.dtype)
         inner = factor @ grad.tril() * halved
-        outer = Solve.apply(factor, Solve.apply(factor, inner).mT).mT
+        half = Solve.apply(factor, inner, "cholesky")
+        outer = Solve.apply(factor, half.mT, "cholesky").mT
         return (outer + outer.mT) * 0.5
+
+
+def _cholesky(a: Array) -> Array:
+    factor = np.linalg.cholesky(a)
+    if np.isnan(factor).any():
+        raise np.linalg.LinAlgError
+    return factor
 
 
 @validate_call
@@ -73,9 +81,6 @@ class Eigen(NamedTuple):
     eigenvectors: Tensor
 
 
-NO_CONVERGENCE = "the iteration for eigenvalues or singular values did not converge"
-
-
 def _divide_by_differences(x: Tensor, values: Tensor) -> Tensor:
     """Return `x[i, j] / (values[j] - values[i])`, and 0 where x is 0, as on the diagonal."""
     return _quotient(x, values.unsqueeze(-2) - values.unsqueeze(-1))
@@ -91,23 +96,23 @@ class SymmetricEigen(Function):
     """Compute the eigenvalues, as the first row, and the eigenvectors as columns below."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, uplo: str) -> Tensor:
+    def forward(ctx: Any, x: Tensor, uplo: str, name: str) -> Tensor:
         def packed(a: Array) -> Array:
             values, vectors = np.linalg.eigh(a, "L" if uplo == "L" else "U")
             return np.concatenate([values[..., None, :], vectors], -2)
 
-        ctx.uplo = uplo
+        ctx.settings = uplo, name
         ctx.save_for_backward(x)
-        return lapack(NO_CONVERGENCE, packed, x)
+        return lapack(name, packed, x.tril() if uplo == "L" else x.triu(), finite=True)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         (x,) = ctx.saved_tensors
-        values, vectors = _unpacked(SymmetricEigen.apply(x, ctx.uplo))
+        values, vectors = _unpacked(SymmetricEigen.apply(x, *ctx.settings))
         grad_values, grad_vectors = _unpacked(grad)
         rotation = vectors.mT @ grad_vectors
         rotation = _divide_by_differences((rotation - rotation.mT) / 2, values)
-        return vectors @ (grad_values.diag_embed() + rotation) @ vectors.mT, None
+        return vectors @ (grad_values.diag_embed() + rotation) @ vectors.mT, None, None
 
 
 def _unpacked(packed: Tensor) -> tuple[Tensor, Tensor]:
@@ -130,11 +135,12 @@ def eigh(A: Tensor, UPLO: str = "L") -> Eigen:  # noqa: N803 - torch's names
         (*batch, n), and eigenvectors as columns, of shape (*batch, n, n).
 
     Raises:
+        LinAlgError: an element of the triangle is infinite or nan.
         ShapeError: the matrices are not square.
         DTypeError: `A` has another dtype.
         DomainError: `UPLO` has another value.
     """
-    return Eigen(*_copies(_unpacked(SymmetricEigen.apply(A, _checked("eigh", A, UPLO)))))
+    return Eigen(*_copies(_eigen("eigh", A, UPLO)))
 
 
 @validate_call
@@ -143,18 +149,19 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:  # noqa: N803
 
     Equal eigenvalues are differentiable, too.
     """
-    return _unpacked(SymmetricEigen.apply(A, _checked("eigvalsh", A, UPLO)))[0].clone()
+    return _eigen("eigvalsh", A, UPLO)[0].clone()
+
+
+def _eigen(name: str, x: Tensor, uplo: str) -> tuple[Tensor, Tensor]:
+    """Return views of the eigenvalues and the eigenvectors."""
+    check_matrices(name, x)
+    check_choice("UPLO", uplo, ("L", "U"))
+    return _unpacked(SymmetricEigen.apply(x, uplo, name))
 
 
 def _copies(parts: Iterable[Tensor]) -> Iterator[Tensor]:
     """Yield copies of the results, so that changing one in place does not affect the others."""
     return (part.clone() for part in parts)
-
-
-def _checked(name: str, x: Tensor, uplo: str) -> str:
-    check_matrices(name, x)
-    check_choice("UPLO", uplo, ("L", "U"))
-    return uplo
 
 
 # --- Singular values: A = U diag(S) Vh ----------------------------------------------------------
@@ -172,20 +179,21 @@ class SingularVectors(Function):
     """Compute the reduced factors, stacked vertically: U, S as a row, and the transpose of Vh."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
+    def forward(ctx: Any, x: Tensor, name: str) -> Tensor:
         def packed(a: Array) -> Array:
-            u, s, vh = np.linalg.svd(finite(a), full_matrices=False)
+            u, s, vh = np.linalg.svd(a, full_matrices=False)
             return np.concatenate([u, s[..., None, :], np.swapaxes(vh, -1, -2)], -2)
 
+        ctx.name = name
         ctx.save_for_backward(x)
-        return lapack(NO_CONVERGENCE, packed, x)
+        return lapack(name, packed, x, finite=True)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         """See Townsend, Differentiating the singular value decomposition, 2016."""
         (x,) = ctx.saved_tensors
         rows = x.shape[-2]
-        u, s, v = _parts(SingularVectors.apply(x), rows)
+        u, s, v = _parts(SingularVectors.apply(x, ctx.name), rows)
         grad_u, grad_s, grad_v = _parts(grad, rows)
         left, right = (
             _divide_by_differences(rotation - rotation.mT, s.square())
@@ -197,7 +205,7 @@ class SingularVectors(Function):
             out = out + _quotient(grad_u - u @ (u.mT @ grad_u), s.unsqueeze(-2)) @ v.mT
         if x.shape[-1] > s.shape[-1]:
             out = out + u @ _quotient(grad_v - v @ (v.mT @ grad_v), s.unsqueeze(-2)).mT
-        return out
+        return out, None
 
 
 def _parts(packed: Tensor, rows: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -225,12 +233,12 @@ def svd(A: Tensor, full_matrices: bool = True) -> Singular:  # noqa: N803
     """
     check_matrices("svd", A, square=False)
     if not full_matrices or A.shape[-1] == A.shape[-2]:
-        u, s, v = _parts(SingularVectors.apply(A), A.shape[-2])
+        u, s, v = _parts(SingularVectors.apply(A, "svd"), A.shape[-2])
         return Singular(*_copies((u, s, v.mT)))
-    _refuse_gradient("svd() of full matrices", "full_matrices=False", A)
+    _check_no_gradient("svd() of full matrices", "full_matrices=False", A)
     # One call per result, since the three have different shapes.
     return Singular(
-        *(lapack(NO_CONVERGENCE, lambda a, i=i: np.linalg.svd(finite(a))[i], A) for i in range(3))
+        *(lapack("svd", lambda a, i=i: np.linalg.svd(a)[i], A, finite=True) for i in range(3))
     )
 
 
@@ -245,11 +253,16 @@ def svdvals(A: Tensor) -> Tensor:  # noqa: N803
         ShapeError: there are fewer than two dimensions.
         DTypeError: `A` is neither float32 nor float64.
     """
-    check_matrices("svdvals", A, square=False)
-    return _parts(SingularVectors.apply(A), A.shape[-2])[1].clone()
+    return singular_values("svdvals", A)
 
 
-def _refuse_gradient(what: str, instead: str, x: Tensor) -> None:
+def singular_values(name: str, x: Tensor) -> Tensor:
+    """Return singular values for the operation `name`; see `svdvals`."""
+    check_matrices(name, x, square=False)
+    return _parts(SingularVectors.apply(x, name), x.shape[-2])[1].clone()
+
+
+def _check_no_gradient(what: str, instead: str, x: Tensor) -> None:
     if recording.get() and x.requires_grad:
         raise GradientError(f"{what} is not differentiable: use {instead}, or x.detach().")
 
@@ -270,7 +283,7 @@ class QR(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
-        return lapack(NO_CONVERGENCE, lambda a: np.concatenate(np.linalg.qr(a), -2), x)
+        return lapack("qr", lambda a: np.concatenate(np.linalg.qr(a), -2), x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -283,7 +296,7 @@ class QR(Function):
         )
         upper = (grad_r @ r.mT - q.mT @ grad_q).triu()
         symmetric = upper + upper.triu(1).mT
-        return Solve.apply(r, (grad_q + q @ symmetric).mT).mT
+        return Solve.apply(r, (grad_q + q @ symmetric).mT, "qr").mT
 
 
 @validate_call
@@ -309,12 +322,9 @@ def qr(A: Tensor, mode: str = "reduced") -> Orthogonal:  # noqa: N803
     check_choice("mode", mode, ("reduced", "complete", "r"))
     rows, columns = A.shape[-2:]
     if mode == "complete" and rows > columns:
-        _refuse_gradient("qr() of complete factors", "mode='reduced'", A)
+        _check_no_gradient("qr() of complete factors", "mode='reduced'", A)
         return Orthogonal(
-            *(
-                lapack(NO_CONVERGENCE, lambda a, i=i: np.linalg.qr(a, "complete")[i], A)
-                for i in (0, 1)
-            )
+            *(lapack("qr", lambda a, i=i: np.linalg.qr(a, "complete")[i], A) for i in (0, 1))
         )
     square = A.narrow(-1, 0, min(rows, columns))
     packed = QR.apply(square)

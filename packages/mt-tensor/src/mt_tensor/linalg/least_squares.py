@@ -11,16 +11,16 @@ from mt_tensor.core.dtypes import Array, as_number, int64
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import LinAlgError, ShapeError
-from mt_tensor.linalg.factors import NO_CONVERGENCE, svdvals
-from mt_tensor.linalg.lapack import broadcast_batches, check_matrices, finite, lapack
+from mt_tensor.linalg.factors import singular_values
+from mt_tensor.linalg.lapack import (
+    broadcast_batches,
+    check_matrices,
+    default_rtol,
+    is_vector,
+    lapack,
+)
 from mt_tensor.linalg.systems import PseudoInverse, gradient_of_inverse
 from mt_tensor.recording.functions import Function
-
-
-def _precision(x: Tensor) -> float:
-    """Return the default tolerance, relative to the largest singular value."""
-    return max(x.shape[-2:]) * float(np.finfo(x.dtype.numpy).eps)
-
 
 # --- Ranks ----------------------------------------------------------------------------------------
 
@@ -65,25 +65,28 @@ def matrix_rank(
     least = _tolerance("atol", 0.0 if atol is None else atol)
     if rtol is None:
         positive = least > 0
-        share = (
-            elementwise("where", positive, 0.0, _precision(A))
+        relative = (
+            elementwise("where", positive, 0.0, default_rtol(A))
             if isinstance(positive, Tensor)
-            else _tolerance("rtol", 0.0 if positive else _precision(A))
+            else _tolerance("rtol", 0.0 if positive else default_rtol(A))
         )
     else:
-        share = _tolerance("rtol", rtol)
+        relative = _tolerance("rtol", rtol)
     x = A.detach()
-    values = lapack(NO_CONVERGENCE, _magnitudes, x) if hermitian else svdvals(x)
+    if hermitian:
+        values = lapack("matrix_rank", _magnitudes, x.tril(), finite=True)
+    else:
+        values = singular_values("matrix_rank", x)
     if not values.numel():
         return values.sum(-1).to(int64)
-    counted = (values > least) & (values > share * values.amax(-1, keepdim=True))
+    counted = (values > least) & (values > relative * values.amax(-1, keepdim=True))
     ranks: Tensor = counted.sum(-1)
     return ranks
 
 
 def _magnitudes(a: Array) -> Array:
     """Return the magnitudes of the eigenvalues of symmetric matrices: their singular values."""
-    return np.abs(np.linalg.eigvalsh(finite(a)))
+    return np.abs(np.linalg.eigvalsh(a))
 
 
 def _tolerance(name: str, given: Any) -> Any:
@@ -110,18 +113,20 @@ class LeastSquares(Function):
     def forward(ctx: Any, a: Tensor, b: Tensor, rcond: float, full_rank: bool) -> Tensor:
         ctx.rcond = rcond
         ctx.save_for_backward(a, b)
-        return lapack(NO_CONVERGENCE, lambda x, y: _least_squares(x, y, rcond, full_rank), a, b)
+        return lapack(
+            "lstsq", lambda x, y: _least_squares(x, y, rcond, full_rank), a, b, finite=True
+        )
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         a, b = ctx.saved_tensors
-        inverse = PseudoInverse.apply(a, ctx.rcond)
+        inverse = PseudoInverse.apply(a, ctx.rcond, "lstsq")
         return gradient_of_inverse(a, inverse, grad @ b.mT), inverse.mT @ grad, None, None
 
 
 def _least_squares(a: Array, b: Array, rcond: float, full_rank: bool) -> Array:
     """Solve with singular values; those up to `rcond` times the largest count as 0."""
-    u, s, vh = np.linalg.svd(finite(a), full_matrices=False)
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
     counts = s > rcond * s[..., :1]
     if full_rank and not counts.all():
         raise LinAlgError(
@@ -129,10 +134,7 @@ def _least_squares(a: Array, b: Array, rcond: float, full_rank: bool) -> Array:
             "'gelsd' or 'gelss'."
         )
     inverse = np.divide(1.0, s, out=np.zeros_like(s), where=counts)
-    solution: Array = np.swapaxes(vh, -1, -2) @ (
-        inverse[..., None] * (np.swapaxes(u, -1, -2) @ finite(b))
-    )
-    return solution
+    return np.asarray(np.swapaxes(vh, -1, -2) @ (inverse[..., None] * (np.swapaxes(u, -1, -2) @ b)))
 
 
 @validate_call
@@ -178,7 +180,7 @@ def lstsq(
     """
     check_choice("driver", driver, (None, "gelsy", "gels", "gelsd", "gelss"))
     check_matrices("lstsq", A, square=False)
-    vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
+    vector = is_vector(A, B)
     b = B.unsqueeze(-1) if vector else B
     check_matrices("lstsq", A, b, square=False)
     if A.shape[-2] != b.shape[-2]:
@@ -186,16 +188,15 @@ def lstsq(
             f"lstsq() was given A of shape {A.shape} and B of shape {B.shape}, which do not match: "
             "they must have the same number of rows."
         )
-    precision = _precision(A)
-    rcond = precision if rcond is None else as_number("rcond", rcond)
+    rcond = -1.0 if rcond is None else as_number("rcond", rcond)
     if rcond < 0 or driver == "gels":
-        rcond = precision
+        rcond = default_rtol(A)
     a, b = broadcast_batches(A, b)
     solution = LeastSquares.apply(a, b, rcond, driver == "gels")
     residuals, rank, values = A.new_empty(0), A.new_empty(0, dtype=int64), A.new_empty(0)
     full_rank = driver == "gels"
     if not full_rank:
-        found = svdvals(A.detach())
+        found = singular_values("lstsq", A.detach())
         rank = (found > rcond * found.narrow(-1, 0, min(found.shape[-1], 1))).sum(-1)
         if driver in ("gelsd", "gelss"):
             values = found

@@ -12,7 +12,7 @@ from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, IndexingError, LinAlgError, ShapeError
-from mt_tensor.linalg.lapack import check_matrices, lapack
+from mt_tensor.linalg.lapack import check_equation, check_matrices, lapack
 from mt_tensor.linalg.systems import Solve
 from mt_tensor.movement.joining import cat
 from mt_tensor.recording.functions import Function
@@ -41,9 +41,9 @@ class LU(Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, pivot: bool, singular: bool) -> Tensor:
-        ctx.pivot = pivot
+        ctx.pivot, ctx.name = pivot, "lu" if singular else "lu_factor"
         ctx.save_for_backward(x)
-        return lapack("", lambda a: _factorized(a, pivot, singular), x)
+        return lapack(ctx.name, lambda a: _factorized(a, pivot, singular), x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
@@ -63,10 +63,11 @@ class LU(Function):
         )
         inner = (l1.mT @ grad_l1 - grad_u2 @ u2.mT).tril(-1)
         inner = inner + (grad_u1 @ u1.mT - l2.mT @ grad_l2).triu()
-        whole = Solve.apply(u1, cat([Solve.apply(l1.mT, inner), grad_l2], -2).mT).mT
+        grad_a1 = cat([Solve.apply(l1.mT, inner, ctx.name), grad_l2], -2)
+        grad_a = Solve.apply(u1, grad_a1.mT, ctx.name).mT
         if columns > rows:
-            whole = cat([whole, Solve.apply(l1.mT, grad_u2)], -1)
-        return _permutation(pivots, whole) @ whole, None, None
+            grad_a = cat([grad_a, Solve.apply(l1.mT, grad_u2, ctx.name)], -1)
+        return _permutation(ctx.name, pivots, grad_a) @ grad_a, None, None
 
 
 def _factorized(a: Array, pivot: bool, singular: bool) -> Array:
@@ -121,22 +122,22 @@ def _triangles(factors: Tensor) -> tuple[Tensor, Tensor]:
     return factors.narrow(-1, 0, k).tril(-1) + ones, factors.narrow(-2, 0, k).triu()
 
 
-def _permutation(pivots: Tensor, like: Tensor) -> Tensor:
+def _permutation(name: str, pivots: Tensor, like: Tensor) -> Tensor:
     """Return permutation matrices with the dtype and the number of rows of `like`.
 
     Raises:
         IndexingError: a pivot is out of range.
     """
     rows = like.shape[-2]
-    return lapack("", lambda given: _permuted_rows(given, rows), pivots.to(like.dtype))
+    return lapack(name, lambda given: _permuted_rows(name, given, rows), pivots.to(like.dtype))
 
 
-def _permuted_rows(pivots: Array, rows: int) -> Array:
+def _permuted_rows(name: str, pivots: Array, rows: int) -> Array:
     *batch, k = pivots.shape
     swaps = pivots.astype(np.int64).reshape(int(np.prod(batch)), k) - 1
     if ((swaps < 0) | (swaps >= rows)).any():
         raise IndexingError(
-            f"pivots are row numbers from 1 to {rows}, as lu_factor() returns them; "
+            f"{name}() takes pivots from 1 to {rows}, row numbers as lu_factor() returns them; "
             f"{pivots.astype(int).tolist()} was given."
         )
     order = np.tile(np.arange(rows), (len(swaps), 1))
@@ -186,7 +187,8 @@ def lu(A: Tensor, *, pivot: bool = True) -> Factors:  # noqa: N803
     """
     check_matrices("lu", A, square=False)
     factors, pivots = _split(LU.apply(A, pivot, True))
-    return Factors(_permutation(pivots, A) if pivot else A.new_empty(0), *_triangles(factors))
+    permutation = _permutation("lu", pivots, A) if pivot else A.new_empty(0)
+    return Factors(permutation, *_triangles(factors))
 
 
 @validate_call
@@ -217,7 +219,7 @@ def lu_unpack(
         _check_factors("lu_unpack", LU_data, LU_pivots)
     nothing = LU_data.flatten()[:0]
     return Factors(
-        _permutation(LU_pivots, LU_data) if unpack_pivots else LU_data.new_empty(0),
+        _permutation("lu_unpack", LU_pivots, LU_data) if unpack_pivots else LU_data.new_empty(0),
         *(_triangles(LU_data) if unpack_data else (nothing.clone(), nothing.clone())),
     )
 
@@ -270,17 +272,13 @@ def lu_solve(
     check_matrices("lu_solve", LU)
     _check_factors("lu_solve", LU, pivots)
     check_matrices("lu_solve", LU, B, square=False)
+    check_equation("lu_solve", LU, B, left)
     b = B if left else B.mT
-    if b.shape[-2] != LU.shape[-1]:
-        raise ShapeError(
-            f"lu_solve() of {'A X = B' if left else 'X A = B'} was given LU of shape {LU.shape} "
-            f"and B of shape {B.shape}, which do not match."
-        )
     batch = shape_broadcast(LU.shape[:-2], b.shape[:-2])
     lower, upper = (each.expand(*batch, *LU.shape[-2:]) for each in _triangles(LU))
-    b, permutation = b.expand(*batch, *b.shape[-2:]), _permutation(pivots, LU)
+    b, permutation = b.expand(*batch, *b.shape[-2:]), _permutation("lu_solve", pivots, LU)
     if adjoint is left:  # with the transpose of A = P L U
-        x = permutation @ Solve.apply(lower.mT, Solve.apply(upper.mT, b))
+        x = permutation @ Solve.apply(lower.mT, Solve.apply(upper.mT, b, "lu_solve"), "lu_solve")
     else:
-        x = Solve.apply(upper, Solve.apply(lower, permutation.mT @ b))
+        x = Solve.apply(upper, Solve.apply(lower, permutation.mT @ b, "lu_solve"), "lu_solve")
     return x if left else x.mT

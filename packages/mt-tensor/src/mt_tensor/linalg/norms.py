@@ -13,7 +13,7 @@ from mt_tensor.core.strides import is_integer, normalize_dims
 from mt_tensor.core.sums import Dims
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import ShapeError
-from mt_tensor.linalg.factors import svdvals
+from mt_tensor.linalg.factors import singular_values
 from mt_tensor.reductions.norms import p_norm
 from mt_tensor.reductions.sums import wide
 
@@ -83,7 +83,7 @@ def matrix_norm(
     if ord == "fro" or not x.numel():
         out = p_norm("matrix_norm", x, 2, (-2, -1))
     elif ord in ("nuc", 2, -2):
-        values = svdvals(x)
+        values = singular_values("matrix_norm", x)
         out = values.sum(-1) if ord == "nuc" else values.select(-1, 0 if ord == 2 else -1)
     else:
         sums = wide(x).abs().sum(-2 if abs(float(ord)) == 1 else -1)

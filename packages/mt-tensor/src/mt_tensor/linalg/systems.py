@@ -11,21 +11,25 @@ from mt_tensor.checks import validate_call
 from mt_tensor.core.dtypes import Array, as_number
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.errors import LinAlgError, ShapeError
-from mt_tensor.linalg.lapack import broadcast_batches, check_matrices, finite, lapack
+from mt_tensor.errors import ShapeError
+from mt_tensor.linalg.lapack import (
+    broadcast_batches,
+    check_equation,
+    check_matrices,
+    default_rtol,
+    is_vector,
+    lapack,
+)
 from mt_tensor.recording.functions import Function
-
-SINGULAR = "a matrix is singular and has no inverse"
-
-_NO_SINGULAR_VALUES = "the iteration for singular values did not converge"
 
 # --- Inverses -----------------------------------------------------------------------------------
 
 
-def _inverse(x: Tensor) -> Tensor:
+def _inverse(name: str, x: Tensor) -> Tensor:
     """Solve `x X = I`, as LAPACK also does."""
+    check_matrices(name, x)
     identity = x._uploaded(np.eye(x.shape[-1]), x.dtype)
-    return Solve.apply(x, identity.expand(x.shape))
+    return Solve.apply(x, identity.expand(x.shape), name)
 
 
 @validate_call
@@ -40,30 +44,28 @@ def inv(A: Tensor) -> Tensor:  # noqa: N803 - torch's name
         ShapeError: the matrices are not square.
         DTypeError: `A` has another dtype.
     """
-    check_matrices("inv", A)
-    return _inverse(A)
+    return _inverse("inv", A)
 
 
 @validate_call
 def inverse(input: Tensor) -> Tensor:
     """Return the inverses of square matrices; see `linalg.inv`."""
-    check_matrices("inverse", input)
-    return _inverse(input)
+    return _inverse("inverse", input)
 
 
 class PseudoInverse(Function):
     """Compute Moore-Penrose inverses; singular values up to `rtol` times the largest count as 0."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, rtol: float) -> Tensor:
-        ctx.rtol = rtol
+    def forward(ctx: Any, x: Tensor, rtol: float, name: str) -> Tensor:
+        ctx.settings = rtol, name
         ctx.save_for_backward(x)
-        return lapack(_NO_SINGULAR_VALUES, lambda a: np.linalg.pinv(finite(a), rtol), x)
+        return lapack(name, lambda a: np.linalg.pinv(a, rtol), x, finite=True)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         (x,) = ctx.saved_tensors
-        return gradient_of_inverse(x, PseudoInverse.apply(x, ctx.rtol), grad), None
+        return gradient_of_inverse(x, PseudoInverse.apply(x, *ctx.settings), grad), None, None
 
 
 def gradient_of_inverse(x: Tensor, p: Tensor, grad: Tensor) -> Tensor:
@@ -95,36 +97,40 @@ def pinv(A: Tensor, *, rtol: float | None = None) -> Tensor:  # noqa: N803
         ShapeError: there are fewer than two dimensions.
         DTypeError: `A` has another dtype.
     """
-    check_matrices("pinv", A, square=False)
-    if rtol is None:
-        rtol = max(A.shape[-2:]) * float(np.finfo(A.dtype.numpy).eps)
-    if not A.numel():
-        return A.mT.clone()
-    return PseudoInverse.apply(A, as_number("rtol", rtol))
+    return _pseudo_inverse("pinv", A, None if rtol is None else as_number("rtol", rtol))
 
 
 @validate_call
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return the Moore-Penrose inverses of matrices; see `linalg.pinv`."""
-    return pinv(input, rtol=rcond)
+    return _pseudo_inverse("pinverse", input, as_number("rcond", rcond))
+
+
+def _pseudo_inverse(name: str, x: Tensor, rtol: float | None) -> Tensor:
+    check_matrices(name, x, square=False)
+    if not x.numel():
+        return x.mT.clone()
+    return PseudoInverse.apply(x, default_rtol(x) if rtol is None else rtol, name)
 
 
 # --- Linear systems -----------------------------------------------------------------------------
 
 
 class Solve(Function):
-    """Solve A X = B for matrices of one batch shape."""
+    """Solve A X = B for matrices of one batch shape, in the operation `name`."""
 
     @staticmethod
-    def forward(ctx: Any, a: Tensor, b: Tensor) -> Tensor:
+    def forward(ctx: Any, a: Tensor, b: Tensor, name: str) -> Tensor:
+        ctx.name = name
         ctx.save_for_backward(a, b)
-        return lapack(SINGULAR, np.linalg.solve, a, b)
+        singular = "a matrix is singular and has no inverse"
+        return lapack(name, np.linalg.solve, a, b, problem=singular)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         a, b = ctx.saved_tensors
-        grad_b = Solve.apply(a.mT, grad)
-        return -(grad_b @ Solve.apply(a, b).mT), grad_b
+        grad_b = Solve.apply(a.mT, grad, ctx.name)
+        return -(grad_b @ Solve.apply(a, b, ctx.name).mT), grad_b, None
 
 
 @validate_call
@@ -147,20 +153,23 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
         IndexingError: the batch dimensions do not broadcast.
     """
     check_matrices("solve", A)
-    vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
-    a, b = A, B.unsqueeze(-1) if vector else B
-    check_matrices("solve", a, b, square=False)
+    if not is_vector(A, B):
+        return _solve("solve", A, B, left)
     if not left:
-        a, b = a.mT, b.mT
-    if a.shape[-1] != b.shape[-2] or (vector and not left):
         raise ShapeError(
-            f"solve() of {'A X = B' if left else 'X A = B'} was given A of shape {A.shape} and B "
-            f"of shape {B.shape}, which do not match."
+            f"solve() of X A = B was given B of shape {B.shape} for A of shape {A.shape}: B must be a "
+            "matrix."
         )
-    x = Solve.apply(*broadcast_batches(a, b))
-    if not left:
-        x = x.mT
-    return x.squeeze(-1) if vector else x
+    return _solve("solve", A, B.unsqueeze(-1), left).squeeze(-1)
+
+
+def _solve(name: str, a: Tensor, b: Tensor, left: bool) -> Tensor:
+    """Solve the linear systems of matrices `A X = B`, or `X A = B`, for `X`."""
+    check_matrices(name, a, b, square=False)
+    check_equation(name, a, b, left)
+    if left:
+        return Solve.apply(*broadcast_batches(a, b), name)
+    return Solve.apply(*broadcast_batches(a.mT, b.mT), name).mT
 
 
 @validate_call
@@ -189,17 +198,11 @@ def solve_triangular(
         IndexingError: the batch dimensions do not broadcast.
     """
     check_matrices("solve_triangular", A)
-    check_matrices("solve_triangular", A, B, square=False)
     skipped = int(unitriangular)
     triangle = A.triu(skipped) if upper else A.tril(-skipped)
     if unitriangular:
         triangle = triangle + A._uploaded(np.eye(A.shape[-1]), A.dtype)
-    try:
-        return solve(*broadcast_batches(triangle, B), left=left)
-    except LinAlgError:
-        raise LinAlgError(
-            "solve_triangular() takes triangular matrices without zeros on the diagonal."
-        ) from None
+    return _solve("solve_triangular", triangle, B, left)
 
 
 # --- Determinants -------------------------------------------------------------------------------
@@ -218,20 +221,20 @@ class Determinant(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
-        return lapack("", np.linalg.det, x)
+        return lapack("det", np.linalg.det, x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         (x,) = ctx.saved_tensors
         value = Determinant.apply(x)
         if not (value == 0).any():
-            return (grad * value)[..., None, None] * _inverse(x).mT
+            return (grad * value)[..., None, None] * _inverse("det", x).mT
         if is_grad_enabled():
             raise GradientError(
                 "the second derivative of det() is not supported where a matrix is singular: call "
                 "backward() without create_graph."
             )
-        return grad[..., None, None] * lapack(_NO_SINGULAR_VALUES, _cofactors, x)
+        return grad[..., None, None] * lapack("det", _cofactors, x)
 
 
 def _cofactors(x: Array) -> Array:
@@ -250,12 +253,12 @@ class LogAbsDet(Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
         ctx.save_for_backward(x)
-        return lapack("", lambda a: np.linalg.slogdet(a)[1], x)
+        return lapack("slogdet", lambda a: np.linalg.slogdet(a)[1], x)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         (x,) = ctx.saved_tensors
-        return grad[..., None, None] * _inverse(x).mT
+        return grad[..., None, None] * _inverse("slogdet", x).mT
 
 
 @validate_call
@@ -280,7 +283,8 @@ def det(input: Tensor) -> Tensor:
 def slogdet(input: Tensor) -> SignAndLogarithm:
     """Return the signs of determinants, and the logarithms of their magnitudes.
 
-    The results for a singular matrix are 0 and -inf; its gradient raises `LinAlgError`.
+    The results for a singular matrix are 0 and -inf; its gradient raises `LinAlgError`. The sign of
+    a determinant that is nan is 0.
 
     Returns:
         The named tuple `(sign, logabsdet)`.
@@ -290,8 +294,13 @@ def slogdet(input: Tensor) -> SignAndLogarithm:
         DTypeError: `input` is neither float32 nor float64.
     """
     check_matrices("slogdet", input)
-    sign = lapack("", lambda a: np.linalg.slogdet(a)[0], input)
-    return SignAndLogarithm(sign, LogAbsDet.apply(input))
+    return SignAndLogarithm(lapack("slogdet", _signs, input), LogAbsDet.apply(input))
+
+
+def _signs(x: Array) -> Array:
+    """Return the signs of determinants; 0 for nan, for which NumPy returns 1."""
+    sign, logarithm = np.linalg.slogdet(x)
+    return np.where(np.isnan(logarithm), 0.0, sign)
 
 
 @validate_call
