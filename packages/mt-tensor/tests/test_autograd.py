@@ -1,6 +1,7 @@
 """Autograd: `grad`, `backward`, gradcheck, functional derivatives and anomaly detection."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -294,6 +295,13 @@ def test_gradcheck_finds_small_error_next_to_large_result() -> None:
         mt.gradcheck(lambda x: (x, x.detach() * 2.0), x)
 
 
+def test_gradcheck_of_function_that_returns_no_tensor_raises() -> None:
+    x = mt.ones((), dtype="float64", requires_grad=True)
+    for check in (mt.gradcheck, mt.gradgradcheck):
+        with pytest.raises(TypeError, match=r"must return tensors; it returned 3.0 of type float"):
+            check(lambda x: 3.0, x)
+
+
 def test_gradcheck_rejects_nonlinear_backward() -> None:
     class Squared(mt.Function):
         @staticmethod
@@ -582,3 +590,18 @@ def test_set_detect_anomaly_works_as_context_and_as_function() -> None:
     finally:
         mt.autograd.set_detect_anomaly(False)
     _nan_gradient(x).backward()
+
+
+def test_set_detect_anomaly_affects_only_its_thread() -> None:
+    def run() -> None:
+        _nan_gradient(x).backward()
+        with mt.autograd.set_detect_anomaly(True), pytest.raises(GradientError):
+            _nan_gradient(x).backward()
+        mt.autograd.set_detect_anomaly(False)
+
+    x = mt.tensor([0.0, 1.0], requires_grad=True)
+    with mt.autograd.set_detect_anomaly(True):
+        with ThreadPoolExecutor() as pool:
+            pool.submit(run).result()
+        with pytest.raises(GradientError):
+            _nan_gradient(x).backward()

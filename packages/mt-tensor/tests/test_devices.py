@@ -111,6 +111,9 @@ def test_invalid_device_raises():
         mt.device("cpu:1")
     with pytest.raises(UnknownBackendError, match="index of a device must be 0"):
         mt.device("cpu:first")
+    for arguments in ((True,), ("cuda", True), ("cuda", 1.0)):
+        with pytest.raises(TypeError, match="an integer as index"):
+            mt.device(*arguments)
     with pytest.raises(UnknownBackendError, match="only the first device"):
         mt.ones(1, device=mt.device(3))
     with pytest.raises(TypeError, match="not both"):

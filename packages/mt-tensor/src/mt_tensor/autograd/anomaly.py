@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -46,7 +47,14 @@ class detect_anomaly(Tape):  # noqa: N801 - the name of torch
         return result
 
 
-_IN_PROGRAM = detect_anomaly()
+class _InThread(threading.local):
+    """The tape of each thread that `set_detect_anomaly` starts and stops."""
+
+    def __init__(self) -> None:
+        self.tape = detect_anomaly()
+
+
+_IN_THREAD = _InThread()
 
 
 class set_detect_anomaly:  # noqa: N801 - the name of torch
@@ -58,12 +66,13 @@ class set_detect_anomaly:  # noqa: N801 - the name of torch
     """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        self._before = _IN_PROGRAM.is_active
+        self._before = _IN_THREAD.tape.is_active
         self._set(mode and check_nan)
 
     def _set(self, mode: bool) -> None:
-        if mode is not _IN_PROGRAM.is_active:
-            _IN_PROGRAM.__enter__() if mode else _IN_PROGRAM.__exit__()
+        tape = _IN_THREAD.tape
+        if mode is not tape.is_active:
+            tape.__enter__() if mode else tape.__exit__()
 
     def __enter__(self) -> None:
         pass

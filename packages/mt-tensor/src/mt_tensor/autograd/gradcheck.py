@@ -154,8 +154,8 @@ def _gradients(result: Tensor, leaves: Sequence[Tensor], weight: Array) -> list[
 
 def _floats(results: Any) -> list[Tensor]:
     """Return the floating-point tensors among the results of a function."""
-    results = (results,) if isinstance(results, Tensor) else tuple(results)
-    check_results("the function given to gradcheck()", *results)
+    results = results if isinstance(results, Sequence) else (results,)
+    check_results("the function to check", *results)
     return [result for result in results if result.is_floating_point()]
 
 

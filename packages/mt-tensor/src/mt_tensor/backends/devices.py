@@ -10,6 +10,7 @@ from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.errors import UnknownBackendError
 from mt_tensor.core.extensions import extends
 from mt_tensor.core.registry import DEFAULT, current_backend, get_backend
+from mt_tensor.core.strides import is_integer
 
 HOST = "cpu"
 
@@ -27,6 +28,7 @@ class device:  # noqa: N801 - torch's name
     Raises:
         UnknownBackendError: the backend or device is unknown.
         BackendUnavailableError: the backend cannot be used on this machine; the message says why.
+        TypeError: the index is not an integer.
     """
 
     __slots__ = ("_backend", "index", "type")
@@ -40,8 +42,11 @@ class device:  # noqa: N801 - torch's name
         if isinstance(type, device):
             self.type, self.index, self._backend = type.type, type.index, type._backend
             return
+        if isinstance(type, bool) or not (index is None or is_integer(index)):
+            given = type if index is None else index
+            raise TypeError(f"device() takes an integer as index; {given!r} was given.")
         if isinstance(type, int):
-            type, index = "cuda", int(type)
+            index, type = type, "cuda"
         if isinstance(type, str) and ":" in type:
             type, _, number = type.partition(":")
             index = int(number) if number.isdecimal() else -1
