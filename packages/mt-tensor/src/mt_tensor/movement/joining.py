@@ -110,15 +110,20 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     Raises:
         ShapeError: no tensor was given, or the shapes differ in a dimension other than `dim`.
     """
-    layouts = check_list("cat", tensors)
+    return joined("cat", tensors, dim)
+
+
+def joined(name: str, tensors: Sequence[Tensor], dim: int) -> Tensor:
+    """Join tensors along an existing dimension, for the operation `name`; see `cat`."""
+    layouts = check_list(name, tensors)
     different = dict.fromkeys(layouts)  # equal layouts are usually the same object
-    joined = [layout.shape for layout in different if layout.shape != NOTHING] or [NOTHING]
-    dim = normalize_dim(dim, len(joined[0]))
-    rests = {(len(shape), shape[:dim], shape[dim + 1 :]) for shape in joined}
-    if len(rests) > 1 or () in joined:
+    shapes = [layout.shape for layout in different if layout.shape != NOTHING] or [NOTHING]
+    dim = normalize_dim(dim, len(shapes[0]))
+    rests = {(len(shape), shape[:dim], shape[dim + 1 :]) for shape in shapes}
+    if len(rests) > 1 or () in shapes:
         given = ", ".join(str(each.shape) for each in layouts if each.shape != NOTHING)
         raise ShapeError(
-            f"cat() along dimension {dim} was given shapes {given}: they must have at least one "
+            f"{name}() along dimension {dim} was given shapes {given}: they must have at least one "
             f"dimension, and must be equal except in dimension {dim}."
         )
     parts = _promoted(tensors, set(different))

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from mt_tensor.checks import validate_call
+from mt_tensor.checks import check_same_dtype, validate_call
 from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.dtypes import result_type
 from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import ShapeError
-from mt_tensor.movement.joining import cat, check_list, stack
+from mt_tensor.movement.joining import check_list, joined, stack
 from mt_tensor.movement.padding import pad
 from mt_tensor.movement.rearranging import meshgrid
 
@@ -90,7 +90,7 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """
     check_list("hstack", tensors)
     parts = atleast_1d(tensors)
-    return cat(parts, 0 if parts[0].ndim == 1 else 1)
+    return joined("hstack", parts, 0 if parts[0].ndim == 1 else 1)
 
 
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
@@ -100,7 +100,7 @@ def vstack(tensors: Sequence[Tensor]) -> Tensor:
         ShapeError: no tensor was given, or the shapes differ in a dimension other than 0.
     """
     check_list("vstack", tensors)
-    return cat(atleast_2d(tensors), 0)
+    return joined("vstack", atleast_2d(tensors), 0)
 
 
 row_stack = vstack
@@ -113,7 +113,7 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
         ShapeError: no tensor was given, or the shapes differ in a dimension other than 2.
     """
     check_list("dstack", tensors)
-    return cat(atleast_3d(tensors), 2)
+    return joined("dstack", atleast_3d(tensors), 2)
 
 
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
@@ -123,7 +123,8 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
         ShapeError: no tensor was given, or the shapes differ in a dimension other than 1.
     """
     check_list("column_stack", tensors)
-    return hstack([x.reshape(-1, 1) if x.ndim < 2 else x for x in tensors])
+    columns = [x.reshape(-1, 1) if x.ndim < 2 else x for x in tensors]
+    return joined("column_stack", columns, 1)
 
 
 # --- Blocks and combinations --------------------------------------------------------------------
@@ -152,7 +153,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
         own = block.shape[1]
         rows.append(pad(block, (left, width - left - own)))
         left += own
-    return cat(rows, 0)
+    return joined("block_diag", rows, 0)
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
@@ -166,6 +167,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
         DTypeError: the dtypes differ.
     """
     check_list("cartesian_prod", tensors)
+    check_same_dtype("cartesian_prod", *tensors)
     if any(x.ndim != 1 for x in tensors):
         shapes = ", ".join(str(x.shape) for x in tensors)
         raise ShapeError(f"cartesian_prod() takes 1-D tensors; {shapes} were given.")

@@ -77,7 +77,7 @@ def sum_with(name: str, input: Operand, other: Operand, label: str, factor: Any)
         return FUNCTIONS[name](input, other)
     dtype = result_type(input, other)
     if dtype.is_narrow:
-        factor = checked_factor(label, factor, dtype)
+        factor = _checked_alpha(label, factor, dtype)
         return _plus_scaled(input, other, factor if name == "add" else -factor)  # type: ignore[no-any-return]
     return FUNCTIONS[name](input, scaled(name, other, label, factor, dtype))
 
@@ -89,17 +89,27 @@ def _plus_scaled(x: Any, y: Any, factor: Number) -> Any:
 
 def scaled(name: str, other: Operand, label: str, factor: Any, dtype: DType) -> Operand:
     """Return `other * factor` in a dtype, for the operator `name`."""
-    if isinstance(plain(factor), bool) and dtype.kind != "bool":
-        raise DTypeError(
-            f"{label}={factor!r} does not fit operands of {dtype.name}: pass an integer or a float."
-        )
-    factor = checked_factor(label, factor, dtype)
+    factor = _checked_alpha(label, factor, dtype)
     check_on_bool(OPERATORS[name], dtype)
     if isinstance(other, Tensor):
         other = other.to(dtype)
     if dtype.kind == "bool":
         return elementwise("logical_and", other, factor)
     return other * factor  # type: ignore[no-any-return]
+
+
+def _checked_alpha(label: str, factor: Any, dtype: DType) -> Number:
+    """Return a number as a factor of a sum, which may be a bool only for bool operands.
+
+    Raises:
+        DTypeError: it is a bool or a float, and the dtype is of another category.
+        TypeError: it is not a number.
+    """
+    if isinstance(plain(factor), bool) and dtype.kind != "bool":
+        raise DTypeError(
+            f"{label}={factor!r} does not fit operands of {dtype.name}: pass an integer or a float."
+        )
+    return checked_factor(label, factor, dtype)
 
 
 def checked_factor(label: str, factor: Any, dtype: DType) -> Number:

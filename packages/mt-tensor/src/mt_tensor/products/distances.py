@@ -85,7 +85,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0])
             f"and {x2.shape} were given."
         )
     _check_operands("cdist", p, x1, x2)
-    return _row_norms(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
+    return _row_norms("cdist", x1.unsqueeze(-2) - x2.unsqueeze(-3), p)
 
 
 @validate_call
@@ -110,7 +110,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
     _check_operands("pdist", p, input)
     pairs = np.triu_indices(input.shape[0], 1)
     first, second = (input._uploaded(rows) for rows in pairs)
-    return _row_norms(input[first] - input[second], p)
+    return _row_norms("pdist", input[first] - input[second], p)
 
 
 def _check_operands(name: str, p: float, *tensors: Any) -> None:
@@ -120,6 +120,6 @@ def _check_operands(name: str, p: float, *tensors: Any) -> None:
         raise DomainError(f"{name}() needs p >= 0; {p!r} was given.")
 
 
-def _row_norms(x: Tensor, p: float) -> Tensor:
+def _row_norms(name: str, x: Tensor, p: float) -> Tensor:
     """Return norms along the last dimension; 0 if its size is 0."""
-    return p_norm("cdist", x, p, -1) if x.shape[-1] else x.sum(-1)
+    return p_norm(name, x, p, -1) if x.shape[-1] else x.sum(-1)

@@ -215,7 +215,7 @@ def normal(
         )
     kind = _floats("normal", tensors[0].dtype if tensors else dtype)
     means, deviations = (_parameter("mean", mean), _parameter("std", std))
-    check_deviation(std)
+    check_deviation("normal", std)
     if tensors:
         common_backend(*tensors)
         backend = tensors[0].backend

@@ -35,32 +35,34 @@ def random_integers(generator: Generator | None, shape: Shape, low: int, high: i
 
 
 @as_one_call
-def check_deviation(std: Any) -> None:
+def check_deviation(name: str, std: Any) -> None:
     """Raise DomainError if a standard deviation, a number or a tensor, is negative or nan."""
     if not np.all(np.asarray(std._numbers() if isinstance(std, Tensor) else std) >= 0):
-        raise DomainError(f"a standard deviation must not be negative; {std!r} was given.")
+        raise DomainError(
+            f"{name}() takes standard deviations that are not negative; {std!r} was given."
+        )
 
 
-def _bernoulli_trials(like: Tensor, p: Any, generator: Generator | None) -> Tensor:
+def _bernoulli_trials(name: str, like: Tensor, p: Any, generator: Generator | None) -> Tensor:
     """Return bools in the shape of `like` that are True with probability `p`.
 
     Raises:
         DomainError: a probability is not between 0 and 1.
     """
     probability = p if isinstance(p, Tensor) else as_number("p", p)
-    _check_probabilities(probability)
+    _check_probabilities(name, probability)
     drawn = unit(generator, like.shape, float64, like.backend)
     return elementwise("lt", drawn, probability)
 
 
 @as_one_call
-def _check_probabilities(p: Any) -> None:
+def _check_probabilities(name: str, p: Any) -> None:
     """Raise DomainError unless a number, or each element of a tensor, is a probability."""
     values = np.asarray(p._numbers() if isinstance(p, Tensor) else p)
     valid = (values >= 0) & (values <= 1)
     if not np.all(valid):
         raise DomainError(
-            f"probabilities must be between 0 and 1; {values[~valid][0]:g} was given."
+            f"{name}() takes probabilities between 0 and 1; {values[~valid][0]:g} was given."
         )
 
 
@@ -93,7 +95,7 @@ def bernoulli(
     if p is None:
         check_floating("bernoulli", input)
     probabilities = input.detach() if p is None else p
-    return cast(_bernoulli_trials(input, probabilities, generator), input.dtype)
+    return cast(_bernoulli_trials("bernoulli", input, probabilities, generator), input.dtype)
 
 
 @validate_call
@@ -205,7 +207,7 @@ def normal_(
     """
     check_floating("normal_", self)
     mean, std = as_number("mean", mean), as_number("std", std)
-    check_deviation(std)
+    check_deviation("normal_", std)
     self._check_in_place()
     return self.copy_(standard_normal(generator, self.shape, self.backend) * std + mean)
 
@@ -221,7 +223,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
         check_floating("bernoulli_", p)
         common_backend(self, p)
         p = p.detach().expand(self.shape)
-    return self.copy_(_bernoulli_trials(self, p, generator))
+    return self.copy_(_bernoulli_trials("bernoulli_", self, p, generator))
 
 
 def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
