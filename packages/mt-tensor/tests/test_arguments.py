@@ -216,6 +216,7 @@ INVALID_CALLS = (
     (lambda: mt.softshrink(X, "a"), TypeError, "lambd must be a number"),
     (lambda: mt.softplus(X, None), TypeError, "beta must be a number"),
     (lambda: mt.celu(X, ARRAY), TypeError, "alpha must be a number"),
+    (lambda: mt.elu(X, mt.ones(2, requires_grad=True)), TypeError, "alpha must be a number"),
     (lambda: mt.result_type(X, None), TypeError, "not a tensor must be a number; None"),
     (lambda: mt.result_type(X, ARRAY), TypeError, "not a tensor must be a number; array"),
     (lambda: mt.tensor([1], dtype=mt.tensor(1)), DTypeError, "unsupported dtype"),

@@ -207,9 +207,7 @@ def test_solve_of_shapes_that_do_not_match_raises(name: str, left: bool) -> None
     with pytest.raises(ShapeError, match=rf"^{name}\(\) of .* do not match"):
         getattr(mt.linalg, name)(mt.eye(3), mt.ones(2, 2), left=left, **arguments)
     if name == "solve":
-        with pytest.raises(
-            ShapeError, match=r"solve\(\) of X A = B was given B .* must be a matrix"
-        ):
+        with pytest.raises(ShapeError, match=r"of X A = B was given A .* not a matrix"):
             mt.linalg.solve(mt.eye(3), mt.ones(3), left=False)
 
 

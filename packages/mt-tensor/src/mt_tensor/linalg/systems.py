@@ -157,8 +157,8 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
         return _solve("solve", A, B, left)
     if not left:
         raise ShapeError(
-            f"solve() of X A = B was given B of shape {B.shape} for A of shape {A.shape}: B must be a "
-            "matrix."
+            f"solve() of X A = B was given A of shape {A.shape} and B of shape {B.shape}, which is "
+            "not a matrix."
         )
     return _solve("solve", A, B.unsqueeze(-1), left).squeeze(-1)
 

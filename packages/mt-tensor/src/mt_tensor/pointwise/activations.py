@@ -91,8 +91,12 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 
 @validate_call
 def elu(input: Tensor, alpha: Number = 1.0) -> Tensor:
-    """Return `input` where it is positive, and `alpha * (exp(input) - 1)` elsewhere."""
-    return FUNCTIONS["elu"](input, alpha)
+    """Return `input` where it is positive, and `alpha * (exp(input) - 1)` elsewhere.
+
+    Raises:
+        TypeError: `alpha` is not a number.
+    """
+    return FUNCTIONS["elu"](input, as_number("alpha", alpha))
 
 
 @validate_call
