@@ -88,19 +88,52 @@ def train(
     """
     if not len(dataset):
         raise ValueError("a network cannot be trained on an empty data set; add points.")
+    optimizer = GradientDescent(network.parameters(), momentum)
+
+    def one_epoch() -> tuple[float, float]:
+        optimizer.zero_grad()
+        results = _backward(network, dataset)
+        optimizer.step(rate)
+        return results
+
+    def is_finite() -> bool:
+        return all(math.isfinite(parameter.value.data) for parameter in optimizer.parameters)
+
+    return run_epochs(one_epoch, is_finite, epochs, rate, report)
+
+
+def run_epochs(
+    one_epoch: Callable[[], tuple[float, float]],
+    is_finite: Callable[[], object],
+    epochs: int,
+    rate: float,
+    report: Callable[[Epoch], object],
+) -> list[Epoch]:
+    """Run the epochs of `train`, and check that the training converges.
+
+    Args:
+        one_epoch: takes a step, and returns the loss and the accuracy before it.
+        is_finite: returns whether all parameters are finite.
+        epochs: the number of steps.
+        rate: the learning rate.
+        report: called after each epoch.
+
+    Raises:
+        ValueError: there are no epochs, the rate is not finite, or training diverged.
+    """
     if epochs < 1 or not math.isfinite(rate):
         raise ValueError(
             f"train() takes at least 1 epoch and a finite rate, got {epochs} and {rate}."
         )
-    optimizer = GradientDescent(network.parameters(), momentum)
     history = []
     for number in range(1, epochs + 1):
-        optimizer.zero_grad()
-        total, right = _backward(network, dataset)
-        history.append(Epoch(number, total, right))
+        loss, right = one_epoch()
+        history.append(Epoch(number, loss, right))
         report(history[-1])
-        optimizer.step(rate)
-        _check_converging(number, total, optimizer.parameters)
+        if not (loss < 1e6 and is_finite()):
+            raise ValueError(
+                f"training diverged in epoch {number} with a loss of {loss:g}; use a smaller rate."
+            )
     return history
 
 
@@ -109,19 +142,11 @@ def _backward(network: Module, dataset: Dataset) -> tuple[float, float]:
     total, right = 0.0, 0
     for point, label in dataset:
         score = network(point)
-        share = cross_entropy(score, label) / len(dataset)
-        share.backward()  # each point adds to the derivatives, and its graph is freed
-        total += share.data
+        loss = cross_entropy(score, label) / len(dataset)
+        loss.backward()  # each point adds to the derivatives, and its graph is freed
+        total += loss.data
         right += (score.data > 0.0) == bool(label)
     return total, right / len(dataset)
-
-
-def _check_converging(epoch: int, loss: float, parameters: list[Parameter]) -> None:
-    """Raise a ValueError if the loss is too large or a parameter is not finite."""
-    if not (loss < 1e6 and all(math.isfinite(parameter.value.data) for parameter in parameters)):
-        raise ValueError(
-            f"training diverged in epoch {epoch} with a loss of {loss:g}; use a smaller rate."
-        )
 
 
 def print_every(count: int) -> Callable[[Epoch], None]:

@@ -5,11 +5,10 @@ This is the training of stage 1, with one graph for all points instead of one fo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 
 import mt_tensor as mt
-from mt_autodiff.examples.training import Epoch
+from mt_autodiff.examples.training import Epoch, run_epochs
 from mt_operators import Module, Parameter
 from mt_operators.datasets import Dataset
 from mt_tensor import Tensor, no_grad
@@ -93,19 +92,15 @@ def train(
         ValueError: the data set is empty, there are no epochs, the rate is not finite, or training
             diverged.
     """
-    if epochs < 1 or not math.isfinite(rate):
-        raise ValueError(
-            f"training takes at least 1 epoch and a finite rate, got {epochs} and {rate}."
-        )
     points, labels = as_tensors(dataset)
     optimizer = GradientDescent(network.parameters(), momentum)
-    history = []
-    for number in range(1, epochs + 1):
-        loss, right = one_epoch(network, points, labels, optimizer, rate)
-        history.append(Epoch(number, loss, right))
-        report(history[-1])
-        _check_converging(history[-1], optimizer.tensors)
-    return history
+    return run_epochs(
+        lambda: one_epoch(network, points, labels, optimizer, rate),
+        lambda: all(tensor.isfinite().all() for tensor in optimizer.tensors),
+        epochs,
+        rate,
+        report,
+    )
 
 
 def one_epoch(
@@ -127,15 +122,6 @@ def one_epoch(
 def _fraction_correct(scores: Tensor, labels: Tensor) -> float:
     """Return the fraction of the scores whose sign is that of their class."""
     return float(((scores > 0.0) == labels.bool()).float().mean())
-
-
-def _check_converging(epoch: Epoch, tensors: Iterable[Tensor]) -> None:
-    """Raise ValueError if the loss is too large or a tensor is not finite."""
-    if not (epoch.loss < 1e6 and all(tensor.isfinite().all() for tensor in tensors)):
-        raise ValueError(
-            f"training diverged in epoch {epoch.number} with a loss of {epoch.loss:g}; "
-            "use a smaller rate."
-        )
 
 
 @no_grad()
