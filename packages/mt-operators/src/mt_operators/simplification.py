@@ -106,7 +106,8 @@ def _decided(condition: Symbol, side: Symbol, index: int) -> Symbol:
 
 def _product(condition: Symbol, product: Symbol, index: int) -> Symbol:
     """Simplify a product for a known condition: `x * where(condition, a, b)` is `a x` or `b x`."""
-    for x, factor in [_operands(product, "mul")] if _operands(product, "mul") else []:
+    if operands := _operands(product, "mul"):
+        x, factor = operands
         choice = _operands(factor, "where")
         if choice and choice[0].position == condition.position:
             return choice[index] * x

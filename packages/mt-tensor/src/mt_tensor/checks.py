@@ -8,11 +8,12 @@ from types import FunctionType
 from typing import Any, cast
 
 from mt_tensor.core.arguments import Function, check_flags, parameters_of, renamed
+from mt_tensor.core.dtypes import bool_
 from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
 from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.errors import DomainError, DTypeError, IndexingError
+from mt_tensor.errors import DomainError, DTypeError, IndexingError, ShapeError
 
 
 def existing_dim(name: str, dim: int, shape: Shape) -> int:
@@ -25,6 +26,22 @@ def existing_dim(name: str, dim: int, shape: Shape) -> int:
     if not shape:
         raise IndexingError(f"{name}() needs a tensor with at least one dimension.")
     return normalize_dim(dim, len(shape))
+
+
+def check_dimensions(name: str, ndim: int, input: Tensor) -> None:
+    """Raise ShapeError if a tensor has fewer than `ndim` dimensions."""
+    if input.ndim < ndim:
+        raise ShapeError(
+            f"{name}() needs at least {ndim} dimension(s); shape {input.shape} was given."
+        )
+
+
+def check_mask(name: str, mask: Tensor) -> None:
+    """Raise DTypeError unless a mask is bool."""
+    if mask.dtype is not bool_:
+        raise DTypeError(
+            f"{name}() takes a bool mask; {mask.dtype.name} was given. Compare first, as in x > 0."
+        )
 
 
 def check_choice(name: str, value: Any, options: Iterable[Any]) -> None:

@@ -238,11 +238,11 @@ class Methods(CoreMethods):
 
     # --- Shapes -----------------------------------------------------------------------------------
 
-    broadcast_to = shapes.broadcast_to
+    broadcast_to = views.expand
     expand_as = shapes.expand_as
     flatten = shapes.flatten
     H = attribute(shapes.H)
-    mH = attribute(shapes.mH)  # noqa: N815
+    mH = attribute(turning.adjoint)  # noqa: N815
     repeat = shapes.repeat
     reshape_as = shapes.reshape_as
     split = shapes.split

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from mt_operators.core.errors import nearest
 from mt_tensor.core import registry
-from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.errors import (
     AmbiguousBackendError,
     BackendError,
@@ -107,11 +106,6 @@ def register_backend(name: str, factory: Factory) -> None:
         )
     registry.FACTORIES[name] = factory
     registry.CREATED.pop(name, None)
-
-
-def created() -> list[TensorBackend]:
-    """Return the backends that have been used so far."""
-    return list(registry.CREATED.values())
 
 
 @extends("error of a backend")

@@ -23,6 +23,7 @@ from mt_tensor.backends import TensorBackend, use_backend
 from mt_tensor.conformance.layouts import LAYOUTS
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.numpy_functions import UFUNCS
+from mt_tensor.testing.specs import FLOATS
 
 ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
 SMOOTH = [
@@ -35,7 +36,6 @@ ZEROS_ALIKE = {"maximum", "minimum", "relu", "clamp_min", "clamp_max", "clamp", 
 ZEROS_ALIKE |= {"relu6", "hardsigmoid"}
 """Operators that may return 0 or -0, depending on the processor."""
 
-FLOATS = ["float32", "float64", "float16"]
 SHAPES = [(), (1,), (7,), (0,), (3, 5), (2, 0, 3), (2, 1, 3, 1, 2)]
 
 

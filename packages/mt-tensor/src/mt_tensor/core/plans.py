@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakValueDictionary
 
-from mt_operators import Formula
+from mt_operators import OPERATORS, Formula
 
 MAX_ENTRIES = 1024
 """The number of entries of a cache; adding another one empties it first."""
@@ -97,3 +97,6 @@ def drop_plans() -> None:
 _CACHES: WeakValueDictionary[int, Cache] = WeakValueDictionary()
 _LOCK = threading.RLock()
 """All caches, and the lock that guards changes of them."""
+
+ADD = Plans(OPERATORS["add"].value)
+"""The functions that add."""

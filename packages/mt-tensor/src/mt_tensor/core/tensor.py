@@ -20,14 +20,13 @@ from mt_autodiff import (
     backpropagate,
 )
 from mt_autodiff.core.mode import recording
-from mt_operators import OPERATORS
 from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import DType, Number
 from mt_tensor.core.errors import DTypeError, InPlaceError, ShapeError
 from mt_tensor.core.extensions import ACTIVE, EXTENSIONS
 from mt_tensor.core.graph import Node
-from mt_tensor.core.plans import Plans
+from mt_tensor.core.plans import ADD
 from mt_tensor.core.strides import Shape, overlaps
 from mt_tensor.core.tensor_data import TensorData
 
@@ -37,7 +36,6 @@ else:
     Methods = object
 
 _new = object.__new__
-_ADD = Plans(OPERATORS["add"].value)
 _accumulating = threading.RLock()  # held while a thread adds to a `grad`
 
 VIEW = 2
@@ -413,5 +411,5 @@ def _add_in_place(grad: Tensor, derivative: Tensor) -> None:
         )
     if backend.same_memory(data.storage, added.storage):
         added = backend.copy(added, added.layout.contiguous)
-    _ADD.change(backend, (data,), data, added)
+    ADD.change(backend, (data,), data, added)
     data.bump_version()

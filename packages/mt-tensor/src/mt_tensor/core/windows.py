@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_operators import OPERATORS
 from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.errors import IndexingError, ShapeError
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.linear import LinearFunction, ViewFunction
-from mt_tensor.core.plans import Plans
+from mt_tensor.core.plans import ADD
 from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.subscripts import EVERYTHING, Select
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
-
-_ADD = Plans(OPERATORS["add"].value)
 
 
 class Unfold(ViewFunction):
@@ -49,7 +46,7 @@ class Fold(LinearFunction):
         before, stop = [EVERYTHING] * dim, step * (data.shape[dim] - 1) + 1
         for k in range(data.shape[-1]):  # element k of all windows: a strided slice
             part = Select.part(result, data.shape[:-1], [*before, slice(k, k + stop, step)])
-            _ADD.change(backend, (part,), part, Select.view(data, [*[EVERYTHING] * result.ndim, k]))
+            ADD.change(backend, (part,), part, Select.view(data, [*[EVERYTHING] * result.ndim, k]))
         return backend.copy(result, row_major(result.shape, dtype)) if dtype.is_narrow else result
 
     @staticmethod

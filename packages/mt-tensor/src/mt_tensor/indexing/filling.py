@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mt_tensor.checks import existing_dim, validate_call
+from mt_tensor.checks import check_mask, existing_dim, validate_call
 from mt_tensor.core.dtypes import Number, bool_, int64
 from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import normalize_dim
@@ -91,8 +91,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         IndexingError: the shapes do not broadcast.
     """
     common_backend(input, mask, source)
-    if mask.dtype is not bool_:
-        raise DTypeError(f"masked_scatter() takes a bool mask; {mask.dtype.name} was given.")
+    check_mask("masked_scatter", mask)
     input, mask = broadcast_tensors(input, mask)
     (index,) = nonzero(mask.flatten(), as_tuple=True)
     if source.numel() < index.numel():

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mt_tensor.checks import existing_dim, validate_call
+from mt_tensor.checks import check_mask, existing_dim, validate_call
 from mt_tensor.core.arguments import as_shape
-from mt_tensor.core.dtypes import bool_, int64
+from mt_tensor.core.dtypes import int64
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.gathering import Gather, checked_index, in_range
 from mt_tensor.core.named import fused
@@ -66,11 +66,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
         DTypeError: the mask is not bool.
         IndexingError: the shapes do not broadcast.
     """
-    if mask.dtype is not bool_:
-        raise DTypeError(
-            f"masked_select() takes a bool mask; {mask.dtype.name} was given. Compare first, "
-            "as in x > 0."
-        )
+    check_mask("masked_select", mask)
     shape = shape_broadcast(input.shape, mask.shape)
     return input.expand(shape)[mask.expand(shape)]
 

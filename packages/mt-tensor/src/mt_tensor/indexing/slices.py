@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.backends.devices import HOST
-from mt_tensor.checks import validate_call
+from mt_tensor.checks import existing_dim, validate_call
 from mt_tensor.core.gathering import Collect, Gather, in_range
 from mt_tensor.core.layout import CACHE_SIZE, Layout, layout_of
 from mt_tensor.core.linear import LinearFunction
 from mt_tensor.core.operands import common_backend
-from mt_tensor.core.strides import Shape, normalize_dim
+from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import DTypeError, IndexingError
@@ -78,9 +78,7 @@ def checked_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> tuple
         raise IndexingError(f"{name}() takes a 1-D index; shape {index.shape} was given.")
     if index.dtype.kind != "integer":
         raise DTypeError(f"{name}() takes an integer index; {index.dtype.name} was given.")
-    dim = normalize_dim(dim, len(shape))
-    if not shape:
-        raise IndexingError(f"{name}() needs a tensor with at least one dimension.")
+    dim = existing_dim(name, dim, shape)
     return dim, in_range(index, shape[dim], (f"{name}()", f"dimension {dim}"))
 
 

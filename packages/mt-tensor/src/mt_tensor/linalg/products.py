@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mt_tensor.checks import validate_call
+from mt_tensor.checks import existing_dim, validate_call
 from mt_tensor.core.arguments import as_integer, check_addressable, check_floating
 from mt_tensor.core.matmul import matmul
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.errors import IndexingError, ShapeError
+from mt_tensor.errors import ShapeError
 from mt_tensor.linalg.systems import inv
 from mt_tensor.movement import diagonals
 from mt_tensor.products import vectors
@@ -95,8 +95,7 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
         DomainError: `N` is less than 2.
         TypeError: `N` is not an integer.
     """
-    if not x.ndim:
-        raise IndexingError("vander() needs a tensor with at least one dimension.")
+    existing_dim("vander", -1, x.shape)
     count = x.shape[-1] if N is None else as_integer("N", N, least=2)
     check_addressable((*x.shape, count))
     return vectors.powers(x, np.arange(count))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mt_tensor.backends import TensorBackend
-from mt_tensor.checks import validate_call
+from mt_tensor.checks import check_dimensions, validate_call
 from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.creation import from_values
 from mt_tensor.core.dtypes import bool_
@@ -123,8 +123,7 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
 def _zeroed_triangle(name: str, input: Tensor, diagonal: int, above: bool) -> Tensor:
     """Return a copy with zeros above or below a diagonal."""
     offset = as_integer("diagonal", diagonal)
-    if input.ndim < 2:
-        raise ShapeError(f"{name}() needs at least two dimensions; shape {input.shape} was given.")
+    check_dimensions(name, 2, input)
     offset = min(max(offset, -input.shape[-2]), input.shape[-1])  # equivalent beyond these
     mask = _triangle(*input.shape[-2:], offset, above, input.backend)
     return input.masked_fill(mask, 0)

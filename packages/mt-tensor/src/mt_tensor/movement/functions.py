@@ -36,7 +36,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
 @validate_call
 def broadcast_to(input: Tensor, shape: Sequence[int]) -> Tensor:
     """Return a view in which sizes of 1 are expanded to another shape."""
-    return input.broadcast_to(size=shape)
+    return input.expand(size=shape)
 
 
 @validate_call

@@ -13,7 +13,7 @@ from mt_tensor.core.strides import normalize_dim, size_of
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.views import reshaped
 from mt_tensor.errors import ShapeError
-from mt_tensor.movement import rearranging, splitting, turning
+from mt_tensor.movement import rearranging, splitting
 
 
 def H(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
@@ -21,11 +21,6 @@ def H(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
     if self.ndim != 2:
         raise ShapeError(f"H needs a matrix; this tensor has shape {self.shape}. Use mH.")
     return self.mT
-
-
-def mH(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
-    """The view with the last two dimensions swapped."""
-    return turning.adjoint(self)
 
 
 def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
@@ -56,11 +51,6 @@ def repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
 def tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
     """Repeat the tensor along each dimension; missing counts in front are 1."""
     return rearranging.tile(self, as_integers(times, dims))
-
-
-def broadcast_to(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
-    """Return a view in which sizes of 1 are expanded to another shape."""
-    return self.expand(*shape, size=size)
 
 
 @validate_call

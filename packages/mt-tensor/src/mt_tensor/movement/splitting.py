@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from mt_tensor.checks import existing_dim, validate_call
+from mt_tensor.checks import check_dimensions, existing_dim, validate_call
 from mt_tensor.core.arguments import as_integer, as_integers
 from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.subscripts import Select
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.views import resolve_shape
 from mt_tensor.errors import ShapeError
-from mt_tensor.movement.turning import check_dimensions
 
 
 def split(

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_tensor.checks import existing_dim, validate_call
+from mt_tensor.checks import check_dimensions, existing_dim, validate_call
 from mt_tensor.core.arguments import as_integer, as_integers
 from mt_tensor.core.strides import normalize_dim, normalize_dims
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.movement.apart import apart
 from mt_tensor.movement.diagonals import OnDiagonal, diag
-
-
-def check_dimensions(name: str, ndim: int, input: Tensor) -> None:
-    """Raise ShapeError if a tensor has fewer than `ndim` dimensions."""
-    if input.ndim < ndim:
-        raise ShapeError(
-            f"{name}() needs at least {ndim} dimension(s); shape {input.shape} was given."
-        )
 
 
 @validate_call

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_tensor.checks import validate_call
-from mt_tensor.core.dtypes import DType, Number, bool_
+from mt_tensor.checks import check_mask, validate_call
+from mt_tensor.core.dtypes import DType, Number
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.errors import DTypeError, ShapeError
+from mt_tensor.errors import ShapeError
 
 
 def where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
@@ -29,11 +29,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Number | Tensor) -> Tensor:
         TypeError: the mask is not a tensor, or `value` is neither a number nor a tensor.
     """
     filling = as_scalar("masked_fill", value, input.dtype)
-    if mask.dtype is not bool_:
-        raise DTypeError(
-            f"masked_fill() takes a bool mask; {mask.dtype.name} was given. Compare first, as in "
-            "x > 0."
-        )
+    check_mask("masked_fill", mask)
     return elementwise("where", mask, filling, input).to(input.dtype)
 
 

@@ -13,16 +13,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from mt_operators import OPERATORS
 from mt_tensor.core.extensions import extends
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import ViewFunction
-from mt_tensor.core.plans import Plans
+from mt_tensor.core.plans import ADD
 from mt_tensor.core.strides import Shape, size_of
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
-
-_ADD = Plans(OPERATORS["add"].value)
 
 LARGE = 2**15
 """The minimum size of a tensor whose parts are collected, which costs microseconds."""
@@ -74,7 +71,7 @@ class Part:
             total = total._with(total.backend.copy(data, data.layout.contiguous))
             total._fresh = True
         part = self.place(total._tensor)
-        _ADD.change(total.backend, (part,), part, self.grad._tensor)
+        ADD.change(total.backend, (part,), part, self.grad._tensor)
         return total
 
     def place(self, whole: TensorData) -> TensorData:

@@ -12,7 +12,7 @@ from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.strides import size_of
 from mt_tensor.core.sums import Dims, Sum, reduced_dims
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.reductions.roots import root
+from mt_tensor.reductions.roots import Root
 from mt_tensor.reductions.sums import check_not_empty
 
 
@@ -70,7 +70,7 @@ def _norm(x: Tensor, p: float, dims: tuple[int, ...], keepdim: bool) -> Tensor:
         return elementwise("where", x != 0, 1.0, x.sign()).sum(dims, keepdim)  # nan is nonzero
     is_single = size_of([x.shape[d] for d in dims]) == 1  # its norm is its magnitude
     if p == 2 and not is_single:
-        return root(Sum.apply(x.square(), dims, keepdim))
+        return Root.apply(Sum.apply(x.square(), dims, keepdim))
     size = x.abs()
     if p == 1 or is_single:
         return size.sum(dims, keepdim)

@@ -27,8 +27,3 @@ class Root(Function):
 @fuse
 def _gradient(grad: Tensor, out: Tensor) -> Tensor:
     return grad / (elementwise("where", out == 0, math.inf, out) * 2.0)
-
-
-def root(x: Tensor) -> Tensor:
-    """Return the square roots of a tensor; see `Root`."""
-    return Root.apply(x)

@@ -15,7 +15,7 @@ from mt_tensor.core.sums import Dims, Mean, Sum, fold, mean, reduced_dims
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.views import squeeze_dims
 from mt_tensor.errors import DomainError, DTypeError, ShapeError
-from mt_tensor.reductions.roots import root
+from mt_tensor.reductions.roots import Root
 from mt_tensor.reductions.sums import wide
 
 
@@ -59,11 +59,11 @@ def _deviation(name: str, input: Tensor, dim: Dims, correction: float, keepdim: 
     check_floating(name, input)
     dims = reduced_dims(dim, input.ndim, keepdim)
     if input.numel() == 0:
-        return root(_variance(name, input, dims, correction, keepdim)).to(input.dtype)
+        return Root.apply(_variance(name, input, dims, correction, keepdim)).to(input.dtype)
     x = wide(input)
     size = fold("maximum", elementwise("abs", _deviations(x.detach(), dims)), dims)
     scale = elementwise("where", (size > 0.0) & (size < math.inf), size, 1.0)
-    out = root(_variance(name, x / scale, dims, correction, True)) * scale
+    out = Root.apply(_variance(name, x / scale, dims, correction, True)) * scale
     return (out if keepdim else squeeze_dims(out, dims)).to(input.dtype)
 
 

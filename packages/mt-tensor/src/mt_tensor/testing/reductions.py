@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 import mt_tensor as mt
-from mt_tensor.core.dtypes import Array
 from mt_tensor.testing.specs import ANY, MATRIX, WITH_EMPTY, row, single, with_nan
 
 # --- Reductions ---------------------------------------------------------------------------------
@@ -38,12 +37,6 @@ for _name in ("all", "any"):
         dtypes="truth of all",
     )
 row("sum_to_size", lambda x: x.sum_to_size(1, 3), ((4, 2, 3),), dtypes="sum")
-
-
-def _softmax(x: Array) -> Array:
-    weights = np.exp(x - x.max(-1, keepdims=True))
-    return np.asarray(weights / weights.sum(-1, keepdims=True))
-
 
 row("softmax", lambda x: x.softmax(-1), *MATRIX, dtypes="float")
 row("log_softmax", lambda x: x.log_softmax(-1), *MATRIX, dtypes="float")
