@@ -41,8 +41,8 @@ from mt_fast.gemm.inner_products import inner_products
 from mt_fast.gemm.tiles import LARGEST, product
 from mt_fast.vectors.compiler import inner
 from mt_fast.vectors.instructions import copy_to_every
+from mt_tensor.extending import Array
 
-Array = npt.NDArray[Any]
 Pair = tuple[int, int]
 
 PARALLEL_FROM = 2**18

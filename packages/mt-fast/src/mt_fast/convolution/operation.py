@@ -24,7 +24,7 @@ class _Convolution(FusedKernel):
     reads = (0, 1)
 
     def fits(self, *arguments: Any) -> bool:
-        """Require non-empty images and kernels of one dtype, float32 or float64."""
+        """Return whether images and kernels are not empty, of one dtype, float32 or float64."""
         return is_compiled(*arguments[:2])
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:

@@ -13,11 +13,11 @@ from __future__ import annotations
 import numpy as np
 
 from mt_fast.convolution import convolve as convolution
-from mt_fast.convolution.convolve import Array, Pair, Settings
+from mt_fast.convolution.convolve import Pair, Settings
 from mt_fast.core.movement import copy
 from mt_fast.core.tables import empty
 from mt_tensor import TensorData
-from mt_tensor.extending import as_dtype
+from mt_tensor.extending import Array, as_dtype
 
 SMALL = 64
 """The number of positions from which an image is not small: they fill several vectors."""

@@ -26,7 +26,7 @@ class TransposedConvolution(FusedKernel):
         self._convolution = convolution
 
     def fits(self, *arguments: Any) -> bool:
-        """Require what the convolution requires, and an output padding below the stride."""
+        """Return whether the convolution fits, and the output padding is below the stride."""
         x, kernels, bias, stride, _, more, *_ = arguments
         fit = all(added < step for added, step in zip(more, stride, strict=True))
         given = (kernels, bias, *_settings(arguments))

@@ -148,8 +148,8 @@ def planned(
     """Return the cached plan of a formula for views of one shape, which is not empty."""
     views, count = (*inputs, *outputs), len(inputs)
     loop = loop_over(views, count, parallel)
-    apart = [i >= count or role == "apart" for i, role in enumerate(loop.roles)]
-    copies = tuple([_copy_of(view, loop.form, apart[i]) for i, view in enumerate(views)])
+    strided = [i >= count or role == "strided" for i, role in enumerate(loop.roles)]
+    copies = tuple([_copy_of(view, loop.form, strided[i]) for i, view in enumerate(views)])
     if any(copies):
         used = [view if copy is None else broadcast(copy, view.shape)
                 for view, copy in zip(views, copies, strict=True)]  # fmt: skip
@@ -161,11 +161,11 @@ def planned(
     return Plan(compiled(source), loop, parallel, copies)
 
 
-def _copy_of(view: Layout, form: str, apart: bool) -> Layout | None:
+def _copy_of(view: Layout, form: str, strided: bool) -> Layout | None:
     """Return the layout of the copy that replaces a view in a loop, or None."""
     shape, small = view.shape, view.size < loops.WORTH_A_KERNEL
     in_loop = form == "flat" or view.row_major
-    in_loop = in_loop or (view.repeats if small else form != "strided" or not apart)
+    in_loop = in_loop or (view.repeats if small else form != "strided" or not strided)
     if in_loop and not view.dtype.is_narrow:
         return None
     if view.repeats or not small:  # the kernel repeats elements itself

@@ -97,7 +97,7 @@ class Loop:
         layout: the dimensions, and the strides of each view.
         form: the form of the kernel.
         roles: for each view, its elements in the innermost dimension: a contiguous "row", one
-            repeated "element", or "apart" for any other stride.
+            repeated "element", or "strided" for any other stride.
         calls: the calls of the kernel.
     """
 
@@ -130,7 +130,7 @@ def loop_over(
     layout = collapse(views)
     steps = [strides[-1] if strides else 1 for strides in layout.strides]
     roles = tuple([_role(step, i < inputs) for i, step in enumerate(steps)])
-    if strided or "apart" in roles:
+    if strided or "strided" in roles:
         return Loop(layout, "strided", roles, nested(layout, parallel))
     if len(layout.sizes) > 1:
         return Loop(layout, "rows", roles, nested(layout, parallel))
@@ -141,7 +141,7 @@ def _role(step: int, is_input: bool) -> str:
     """Return the role of a view with this stride in the innermost dimension."""
     if step == 1:
         return "row"
-    return "element" if step == 0 and is_input else "apart"
+    return "element" if step == 0 and is_input else "strided"
 
 
 def nested(layout: LoopLayout, parallel: bool) -> Sequence[Piece]:

@@ -12,8 +12,8 @@ import functools
 from mt_fast.core.kernel import compiled
 from mt_fast.core.reductions import BLOCK, FoldText, fold_rows, fold_text
 from mt_fast.core.rendering import converted
-from mt_fast.core.source import Source, function, indented
-from mt_fast.folds.plans import NESTED, OUTER, Dimension, Fold, Step, nested_step, padded
+from mt_fast.core.source import OUTER, Source, function, indented
+from mt_fast.folds.plans import NESTED, Dimension, Fold, Step, nested_step, padded
 from mt_operators import Operator
 from mt_tensor import DType
 

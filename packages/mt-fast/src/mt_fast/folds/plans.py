@@ -15,9 +15,6 @@ from mt_tensor.extending import size_of
 NESTED = 3
 """The number of reduced dimensions of a kernel."""
 
-OUTER = 4
-"""The number of kept dimensions of a kernel."""
-
 SOURCE, OUT = 0, 1
 """The storages of a plan; those of partial results follow."""
 

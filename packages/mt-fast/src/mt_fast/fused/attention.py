@@ -249,7 +249,7 @@ class _Attention(FusedKernel):
     """Attention on queries, keys, values, an additive mask or None, `causal` and the scale."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Require non-empty tensors of one dtype, float32 or float64, of one batch shape."""
+        """Return whether the tensors have one dtype, float32 or float64, and one batch shape."""
         query, key, value, mask = arguments[:4]
         scores = (*query.shape[:-1], key.shape[-2])
         return (

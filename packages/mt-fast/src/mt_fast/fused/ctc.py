@@ -188,7 +188,7 @@ class _CTC(FusedKernel):
     """CTC on log-probabilities, state labels, durations, lengths and the blank label."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Require scores of float32 or float64, and labels within the range of the scores."""
+        """Return whether the scores are float32 or float64, and all labels are classes."""
         scores, labels = arguments[:2]
         if not is_compiled(scores) or not labels.numel():
             return False

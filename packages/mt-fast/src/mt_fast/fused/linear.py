@@ -32,7 +32,7 @@ class _Linear(FusedKernel):
     reads = (0, 1)
 
     def fits(self, *arguments: Any) -> bool:
-        """Require non-empty tensors of one dtype, float32 or float64."""
+        """Return whether the tensors are not empty, and of one dtype, float32 or float64."""
         return is_compiled(*arguments)
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:

@@ -73,7 +73,7 @@ class _CrossEntropy(FusedKernel):
     """Cross-entropy of scores (samples, classes, *rest), targets, the ignored target, reduction."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Require non-empty scores of float32 or float64."""
+        """Return whether the scores are float32 or float64, and not empty."""
         return is_compiled(arguments[0])
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:

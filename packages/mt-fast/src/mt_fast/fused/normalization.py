@@ -243,7 +243,7 @@ class _Normalization(FusedKernel):
     """An operation on an input, a weight and a bias, of which the last two may be None."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Require non-empty tensors of one dtype, float32 or float64."""
+        """Return whether the tensors are not empty, and of one dtype, float32 or float64."""
         return is_compiled(*arguments[:3])
 
 
@@ -271,7 +271,7 @@ class _LastDimensions(_Normalization):
         self.is_centered = is_centered
 
     def fits(self, *arguments: Any) -> bool:
-        """Require non-empty tensors of one dtype, float32 or float64."""
+        """Return whether the tensors are not empty, and of one dtype, float32 or float64."""
         return super().fits(*self._with_bias(arguments))
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:

@@ -21,13 +21,12 @@ from mt_fast.core.kernel import Kernel
 from mt_fast.core.lowering import maximum
 from mt_fast.core.tables import empty
 from mt_fast.fused import halving
+from mt_fast.fused.halving import Pair
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData
 from mt_tensor.backends.extending import row_major
 from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved, Shape
-
-Pair = tuple[int, int]
 
 LARGEST_PLANE = 2**31 - 1
 """The largest number of elements of a plane whose positions fit in int32."""
@@ -164,7 +163,7 @@ class _Pooling(FusedKernel):
         self.largest = largest
 
     def fits(self, *arguments: Any) -> bool:
-        """Require non-empty images of float32 or float64 whose positions fit in int32."""
+        """Return whether images are float32 or float64, not empty, and indexed by int32."""
         x: Tensor = arguments[0]
         return is_compiled(x) and math.prod(x._tensor.layout.shape[-2:]) <= LARGEST_PLANE
 

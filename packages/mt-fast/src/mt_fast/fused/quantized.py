@@ -50,7 +50,7 @@ class _Int8Linear(FusedKernel):
     """Linear map of inputs (*batch, inputs), int8 weight (outputs, inputs), scale and bias."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Require few rows of inputs, and non-empty tensors of one dtype, float32 or float64."""
+        """Return whether there are few rows of inputs, of one dtype, float32 or float64."""
         x, weight, scale, bias = arguments
         return is_compiled(x, scale, bias) and x.numel() <= FEW * weight.shape[1]
 

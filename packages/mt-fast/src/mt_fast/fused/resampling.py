@@ -80,7 +80,7 @@ class _Resample(FusedKernel):
     reads = (2, 3)
 
     def fits(self, *arguments: Any) -> bool:
-        """Require non-empty tensors of one dtype, float32 or float64."""
+        """Return whether the tensors are not empty, and of one dtype, float32 or float64."""
         return is_compiled(arguments[0], arguments[3])
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:

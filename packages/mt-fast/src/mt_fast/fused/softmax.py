@@ -86,7 +86,7 @@ class Rowwise(FusedKernel):
         self.backward = backward
 
     def fits(self, *arguments: Any) -> bool:
-        """Require a non-empty tensor of float32 or float64 with a dimension."""
+        """Return whether the tensor is float32 or float64, not empty and not 0-D."""
         x, _ = arguments
         return x.ndim > 0 and is_compiled(x)
 

@@ -34,8 +34,7 @@ from mt_fast.transposition.registers import transpose_tile
 from mt_fast.vectors.compiler import inner
 from mt_fast.vectors.instructions import copy
 from mt_fast.vectors.processor import VECTOR_BYTES
-
-Array = npt.NDArray[Any]
+from mt_tensor.extending import Array
 
 IN_PLACE_BYTES = 2**20
 """The largest size of a second factor that is read in place: it stays in the L2 cache."""

@@ -36,7 +36,7 @@ class _Embedding(FusedKernel):
     """Embedding lookup: a table, and the numbers of the rows to return."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Require a non-empty table of float32 or float64, and at least one number."""
+        """Return whether the table is float32 or float64, and neither it nor the index is empty."""
         table, numbers = arguments
         return is_compiled(table) and numbers.numel() > 0
 

@@ -147,9 +147,7 @@ def _contiguous(data: TensorData, parallel: bool) -> TensorData:
     """Return the view itself if it is contiguous, else a contiguous copy."""
     if data.layout.row_major:
         return data
-    out = TensorData(empty(data.size, data.dtype.numpy), data.shape, dtype=data.dtype)
-    movement.copy(data, out, parallel)
-    return out
+    return movement.copied(data, data.layout.contiguous, parallel)
 
 
 SPECIAL_CASES.update(gather=gather_slices, scatter_add=add_slices)

@@ -12,11 +12,9 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mt_fast.core.tables import MEMORY
-
-Array = npt.NDArray[Any]
+from mt_tensor.extending import Array
 
 LINE = 64
 """The number of bytes of a cache line, and of the longest vectors."""

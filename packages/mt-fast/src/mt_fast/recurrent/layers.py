@@ -39,7 +39,7 @@ class Recurrent(FusedKernel):
         return self.cell or (scan.RELU if named["is_relu"] else scan.TANH), named
 
     def fits(self, *arguments: Any) -> bool:
-        """Require float32 or float64, no projection of hidden states, and enough steps."""
+        """Return whether the dtype is float32 or float64, without projections, in enough steps."""
         _, named = self._named(arguments)
         projected, weight, lengths = named["projected"], named["weight"], named["lengths"]
         return (

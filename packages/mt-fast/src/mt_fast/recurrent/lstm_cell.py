@@ -75,7 +75,7 @@ class _LSTMCell(FusedKernel):
     """LSTM cell: input, hidden state, cell state, both weights and both biases or None."""
 
     def fits(self, *arguments: Any) -> bool:
-        """Require a batch, and tensors of one dtype, float32 or float64, outside of autocast."""
+        """Return whether this is a batch of one dtype, float32 or float64, outside of autocast."""
         return arguments[0].ndim == 2 and is_compiled(*arguments) and not BLOCKS.count
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:

@@ -92,23 +92,16 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> bool:
         return True
     if same and not parallel and out.ndim <= MAX_DIMENSIONS:
         return False
+    storages, dtypes = (source.storage, out.storage), (source.dtype, out.dtype)
     if same:
-        source, out = _as_unsigned(source), _as_unsigned(out)
+        storages, dtypes = (unsigned(source.storage), unsigned(out.storage)), (uint8, uint8)
     views = (source.layout, out.layout)
     over = loop_over(views, 1, parallel)
     if over.form not in ("flat", "rows"):
         over = _strided(views, parallel)
     role = "row" if over.form == "strided" else over.roles[0]
-    kernel = copy_kernel(source.dtype, out.dtype, over.form, role)
-    over.run(kernel, (source.storage, out.storage), parallel)
+    over.run(copy_kernel(*dtypes, over.form, role), storages, parallel)
     return True
-
-
-def _as_unsigned(data: TensorData) -> TensorData:
-    """Reinterpret a view as unsigned integers of the same size."""
-    layout = data.layout
-    storage = unsigned(data.storage)
-    return TensorData(storage, layout.shape, layout.strides, layout.offset, dtype=uint8)
 
 
 @functools.lru_cache(CACHE_SIZE)
