@@ -93,9 +93,9 @@ def test_table_has_only_the_operations_given_as_arguments(
 
 
 def test_every_operation_of_the_sample_tables_is_called() -> None:
-    from mt_operators.testing import SPECS, WHOLE_SPECS
+    from mt_operators.testing import INTEGER_SPECS, SPECS
     from mt_tensor.testing import TENSOR_SPECS
 
     names = {name for heading, name, _ in device_calls.calls() if heading == "mt-tensor"}
     rows = {row.name for row in TENSOR_SPECS if not row.optional}
-    assert names == {*SPECS, *WHOLE_SPECS, *rows}
+    assert names == {*SPECS, *INTEGER_SPECS, *rows}

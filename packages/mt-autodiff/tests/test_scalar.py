@@ -30,7 +30,7 @@ from mt_autodiff.core.scalar import SCALAR_OPERATORS
 from mt_operators import OPERATORS
 from mt_operators.core.lowering import evaluate
 from mt_operators.core.tracing import graph_of, trace
-from mt_operators.testing import SPECS, WHOLE_SPECS, OpSpec, high_precision
+from mt_operators.testing import INTEGER_SPECS, SPECS, OpSpec, high_precision
 
 BOOL_OPERATORS = {name for name, row in OPERATORS.items() if row.result == "bool"}
 SPEC_ROWS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
@@ -131,7 +131,7 @@ def exact_second_derivatives(spec: OpSpec, point: list[float], i: int, j: int) -
         return [float((slope(side) - here) / side) for side in (step, -step)]
 
 
-@pytest.mark.parametrize("name", WHOLE_SPECS)
+@pytest.mark.parametrize("name", INTEGER_SPECS)
 def test_integer_operators_raise_for_scalars(name: str) -> None:
     args = [Scalar(6.0)] * OPERATORS[name].arity
     with pytest.raises(WholeNumberError, match="a Scalar holds a float"):

@@ -17,7 +17,7 @@ from mt_fast.folds import kernels, parts
 from mt_fast.in_place import update as updates
 from mt_operators import OPERATORS
 from mt_operators.core.elementary import ELEMENTARY
-from mt_operators.testing import WHOLE_SPECS
+from mt_operators.testing import INTEGER_SPECS
 from mt_tensor import float32
 from mt_tensor.conformance.layouts import LAYOUTS
 from mt_tensor.extending import DTYPES
@@ -220,7 +220,7 @@ def test_conversion_matches_backend_simple(fast, source, target):
     assert out.tolist() == converted.tolist()
 
 
-FLOAT_FUNCTIONS = ELEMENTARY.keys() - WHOLE_SPECS.keys() - {"where"}
+FLOAT_FUNCTIONS = ELEMENTARY.keys() - INTEGER_SPECS.keys() - {"where"}
 
 
 @pytest.mark.parametrize("name", sorted(FLOAT_FUNCTIONS - vector_math.IN_FLOAT64.keys()))

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from mt_operators import OPERATORS
 from mt_operators.core.elementary import ELEMENTARY
-from mt_operators.testing import SPECIAL, SPECS, WHOLE_SPECS, OpSpec
+from mt_operators.testing import INTEGER_SPECS, SPECIAL, SPECS, OpSpec
 
 SPEC_PARAMS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
 EDGE_VALUES = (*SPECIAL, 0.5, -0.5, 1.5, 2.5, -2.5, -3.0, 800.0, -800.0, 5e-324, 1e-30, 1e16, 1e300)
 
 
 def test_every_operator_has_a_spec_and_a_note() -> None:
-    assert SPECS.keys() | WHOLE_SPECS.keys() == set(OPERATORS)
+    assert SPECS.keys() | INTEGER_SPECS.keys() == set(OPERATORS)
     assert all(row.note for row in OPERATORS.values())
     for name, spec in SPECS.items():
         for (low, high), (least, most) in zip(spec.ranges, OPERATORS[name].domain, strict=True):
@@ -149,7 +149,7 @@ def wrap_to_int64(x: int) -> int:
     return (x + 2**63) % 2**64 - 2**63
 
 
-@pytest.mark.parametrize("name", WHOLE_SPECS)
+@pytest.mark.parametrize("name", INTEGER_SPECS)
 @given(x=INTEGERS, y=INTEGERS)
 def test_integer_operators_match_numpy(name: str, x: int, y: int) -> None:
     function, arity = OPERATORS[name].function, OPERATORS[name].arity
@@ -158,10 +158,10 @@ def test_integer_operators_match_numpy(name: str, x: int, y: int) -> None:
     args = (x, y)[:arity]
     value = function(*args)
     assert isinstance(value, int)
-    assert wrap_to_int64(value) == WHOLE_SPECS[name](np, *map(np.int64, args))
+    assert wrap_to_int64(value) == INTEGER_SPECS[name](np, *map(np.int64, args))
 
 
-@pytest.mark.parametrize("name", WHOLE_SPECS)
+@pytest.mark.parametrize("name", INTEGER_SPECS)
 def test_integer_operators_reject_floats(name: str) -> None:
     operator = OPERATORS[name]
     with pytest.raises(TypeError):

@@ -38,7 +38,7 @@ def other_dtype(name: str, call: Callable[..., Any]) -> None:
     invalid(name, call, DTypeError, "like the tensor; float64")
 
 
-def misfit(name: str, call: Callable[..., Any], message: str) -> None:
+def other_shape(name: str, call: Callable[..., Any], message: str) -> None:
     """Add a call whose source has another shape."""
     invalid(name, call, ShapeError, message)
 
@@ -108,7 +108,7 @@ invalid("getitem", lambda x: x[x.to(mt.uint8)], IndexingError, "a mask with x.bo
 invalid("gather", lambda x: x.gather(1, x), DTypeError, "int64")
 invalid("gather", lambda x: x.gather(0, mt.zeros(2, 4).long()), ShapeError, "does not fit")
 other_dtype("scatter_add", lambda x: x.scatter_add(1, x.long() * 0, x.double()))
-misfit("scatter_add", lambda x: x.scatter_add(1, x.long() * 0, x[:1]), "at least as large")
+other_shape("scatter_add", lambda x: x.scatter_add(1, x.long() * 0, x[:1]), "at least as large")
 invalid("index_select", lambda x: x.index_select(0, mt.tensor([[0]])), IndexingError, "1-D index")
 other_dtype("scatter", lambda x: x.scatter(1, x.long() * 0, x.double()))
 invalid("scatter", lambda x: x.scatter(1, x, 1.0), DTypeError, "int64")
@@ -150,22 +150,22 @@ invalid(
     IndexingError,
     r"^take_along_dim\(\): index . is out of range for dimension 1 with 3 element",
 )
-misfit("take_along_dim", lambda x: x.take_along_dim(x[0].long(), 0), "as many dimensions")
+other_shape("take_along_dim", lambda x: x.take_along_dim(x[0].long(), 0), "as many dimensions")
 invalid(
     "index_copy", lambda x: x.index_copy(1, at(x), x), IndexingError, r"source of shape \(2, 2\)"
 )
 invalid("index_copy", lambda x: x.index_copy(1, x, x), IndexingError, "1-D index")
 other_dtype("index_copy", lambda x: x.index_copy(0, at(x) // 2, x.double()))
-misfit("index_fill", lambda x: x.index_fill(1, at(x), x), "a number or a 0-D tensor")
+other_shape("index_fill", lambda x: x.index_fill(1, at(x), x), "a number or a 0-D tensor")
 invalid("index_fill", lambda x: x.index_fill(1, at(x), "1"), TypeError, "'1' of type str")
 invalid("masked_scatter", lambda x: x.masked_scatter(x, x), DTypeError, "bool mask; float32")
 other_dtype("masked_scatter", lambda x: x.masked_scatter(x > 0, x.double()))
 invalid("index_put", lambda x: x.index_put(at(x), x), TypeError, "tuple of indices")
 other_dtype("index_put", lambda x: x.index_put((at(x) // 2,), x.double()))
 invalid("index_put", lambda x: x.index_put((at(x) // 2,), x[:, :2]), ShapeError, "expand")
-misfit("select_scatter", lambda x: x.select_scatter(x, 0, 0), r"src of shape \(3,\); \(2, 3\)")
-misfit("slice_scatter", lambda x: x.slice_scatter(x[:1]), r"src of shape \(2, 3\); \(1, 3\)")
-misfit("diagonal_scatter", lambda x: x.diagonal_scatter(x[0]), r"src of shape \(2,\); \(3,\)")
+other_shape("select_scatter", lambda x: x.select_scatter(x, 0, 0), r"src of shape \(3,\); \(2, 3\)")
+other_shape("slice_scatter", lambda x: x.slice_scatter(x[:1]), r"src of shape \(2, 3\); \(1, 3\)")
+other_shape("diagonal_scatter", lambda x: x.diagonal_scatter(x[0]), r"src of shape \(2,\); \(3,\)")
 invalid(
     "diagonal_scatter", lambda x: x.diagonal_scatter(x[0], 0, 1, 1), IndexingError, "are the same"
 )

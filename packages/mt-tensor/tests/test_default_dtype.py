@@ -38,7 +38,7 @@ DEFAULT_DTYPE_CALLS: dict[str, Callable[[Any], Any]] = {
 }
 """Calls whose results have the default dtype, in mt_tensor and in torch."""
 
-OWN_DTYPE_CALLS: dict[str, Callable[[Any], Any]] = {
+FIXED_DTYPE_CALLS: dict[str, Callable[[Any], Any]] = {
     "float": lambda m: m.zeros(2).float(),
     "double": lambda m: m.zeros(2).double(),
     "half": lambda m: m.ones(2, dtype=m.float16) * 0.5,
@@ -67,20 +67,20 @@ def test_result_without_given_dtype_has_default_dtype(name: str, default: str) -
     assert mt.get_default_dtype().name == default
 
 
-@pytest.mark.parametrize("name", OWN_DTYPE_CALLS)
+@pytest.mark.parametrize("name", FIXED_DTYPE_CALLS)
 def test_result_with_own_dtype_ignores_default_dtype(name: str) -> None:
-    before = OWN_DTYPE_CALLS[name](mt).dtype
+    before = FIXED_DTYPE_CALLS[name](mt).dtype
     mt.set_default_dtype(mt.float64)
     try:
-        assert OWN_DTYPE_CALLS[name](mt).dtype is before
+        assert FIXED_DTYPE_CALLS[name](mt).dtype is before
     finally:
         mt.set_default_dtype(mt.float32)
 
 
-@pytest.mark.parametrize("name", [*DEFAULT_DTYPE_CALLS, *OWN_DTYPE_CALLS])
+@pytest.mark.parametrize("name", [*DEFAULT_DTYPE_CALLS, *FIXED_DTYPE_CALLS])
 def test_result_dtype_matches_torch_for_each_default(name: str, default: str) -> None:
     torch = pytest.importorskip("torch")
-    call = {**DEFAULT_DTYPE_CALLS, **OWN_DTYPE_CALLS}[name]
+    call = {**DEFAULT_DTYPE_CALLS, **FIXED_DTYPE_CALLS}[name]
     torch.set_default_dtype(getattr(torch, default))
     try:
         assert str(call(torch).dtype) == f"torch.{call(mt).dtype.name}"

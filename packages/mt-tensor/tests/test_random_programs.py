@@ -80,15 +80,15 @@ class Program:
             return False
         operands = [self.ours[i] for i in chosen]
         names = [f"t{i}" for i in chosen]
-        said = f"{instruction.name}({', '.join(names + [repr(s) for s in settings])})"
-        self.text.append(said if instruction.changes else f"t{len(self.ours)} = {said}")
+        call = f"{instruction.name}({', '.join(names + [repr(s) for s in settings])})"
+        self.text.append(call if instruction.changes else f"t{len(self.ours)} = {call}")
         with mt.no_grad() if instruction.changes else nullcontext():
             ours = outcome(instruction.call, mt, *operands, *settings)
         theirs = outcome(on_arrays, instruction, [self.theirs[i] for i in chosen], settings)
         self.check(isinstance(ours, Exception) == isinstance(theirs, Exception), ours, theirs)
         if isinstance(ours, Exception):
             self.check(isinstance(ours, (mt.errors.TensorError, TypeError, ValueError)), ours, "")
-            self.text[-1] = f"{said} is refused"
+            self.text[-1] = f"{call} is refused"
         elif instruction.changes:
             for tensor, array in zip(self.ours, self.theirs, strict=True):
                 self.compare(tensor, array, [tensor])

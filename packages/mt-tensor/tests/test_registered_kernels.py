@@ -24,7 +24,7 @@ def negated(x: mt.Tensor) -> mt.Tensor:
     return mt.full_like(x, -7.0)  # unlike -x, to show that this kernel ran
 
 
-OWN_MODULE = "mt_tensor.kernels.numpy"
+KERNEL_MODULE = "mt_tensor.kernels.numpy"
 
 
 class Finder:
@@ -51,7 +51,7 @@ class Finder:
 def finder(monkeypatch: pytest.MonkeyPatch) -> Finder:
     finder = Finder()
     monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
-    monkeypatch.setattr(kernels, "_modules", defaultdict(list, numpy=[OWN_MODULE]))
+    monkeypatch.setattr(kernels, "_modules", defaultdict(list, numpy=[KERNEL_MODULE]))
     monkeypatch.setattr(kernels, "_kernels", defaultdict(dict))
     monkeypatch.setitem(FUSED, "negation_for_tests", negation.__wrapped__)  # type: ignore[attr-defined]
     monkeypatch.delitem(sys.modules, "kernels_for_tests", raising=False)

@@ -15,9 +15,9 @@ import pytest
 import mt_tensor as mt
 from mt_operators.testing import SPECIAL, SPECS
 from mt_tensor.conformance.compiling import outcome
-from mt_tensor.conformance.test_operations import REFUSED as INVALID_CALLS_OF_KIT
+from mt_tensor.conformance.test_operations import INVALID as INVALID_CALLS_OF_KIT
 from mt_tensor.conformance.test_operations import ROWS, SMOOTH
-from mt_tensor.testing import FLOATS, PROMOTION, WHOLE, arguments
+from mt_tensor.testing import FLOATS, INTEGRAL, PROMOTION, arguments
 from mt_tensor.testing.elsewhere import elsewhere
 
 torch = pytest.importorskip("torch")
@@ -55,8 +55,8 @@ def with_reason(names, dtypes, reason):
     return dict.fromkeys(itertools.product(names.split(), dtypes), reason)
 
 
-BOOL = WHOLE[:1]
-INTEGERS = WHOLE[1:]
+BOOL = INTEGRAL[:1]
+INTEGERS = INTEGRAL[1:]
 NOT_IN_TORCH = {
     **with_reason(
         "bmm einsum matmul mm mv tensordot",
@@ -75,11 +75,13 @@ NOT_IN_TORCH = {
     **with_reason("tanhshrink", BOOL, "torch has no difference of bool and a number"),
     **with_reason(
         "celu elu gelu glu leaky_relu logaddexp2 prelu softplus softshrink",
-        WHOLE,
+        INTEGRAL,
         "torch has them on floats only; here integers become float32, as in all other functions",
     ),
     **with_reason(
-        "hardshrink", WHOLE, "torch has it on floats only; here integers stay, as in relu"
+        "hardshrink",
+        INTEGRAL,
+        "torch has it on floats only; here integers stay, as in relu",
     ),
     **with_reason(
         "addbmm addcmul addmm addmv baddbmm",

@@ -13,7 +13,7 @@ import numpy as np
 from mt_nn.conformance.calls import CALLS, Call
 from mt_nn.conformance.calls.call import ready
 from mt_operators import OPERATORS
-from mt_operators.testing import SPECS, WHOLE_SPECS, OpSpec
+from mt_operators.testing import INTEGER_SPECS, SPECS, OpSpec
 from mt_tensor import Tensor, elementwise, tensor
 from mt_tensor.testing import TENSOR_SPECS, TensorOpSpec, arguments
 
@@ -37,7 +37,7 @@ def calls() -> Iterator[tuple[str, str, Prepare]]:
         yield "mt-nn", call.name, functools.partial(_layer, call)
     for spec in SPECS.values():
         yield "mt-tensor", spec.name, functools.partial(_operator, spec)
-    for name in WHOLE_SPECS:
+    for name in INTEGER_SPECS:
         yield "mt-tensor", name, functools.partial(_integer_operator, name)
     for row in TENSOR_SPECS:
         if row.name not in OPERATORS and not row.optional:

@@ -36,7 +36,7 @@ from mt.tables import read_table
 from mt_nn import torch_names
 from mt_nn.conformance.calls import CALLS
 from mt_operators import OPERATORS as TABLE
-from mt_operators.testing import SPECS, WHOLE_SPECS
+from mt_operators.testing import INTEGER_SPECS, SPECS
 from mt_tensor.testing import BAD_CALLS, TENSOR_SPECS, arguments
 
 _IN_FUNCTIONAL = """
@@ -154,7 +154,7 @@ def _of_operators() -> Iterator[Sample]:
                 for shape, interval in zip(shapes, spec.ranges, strict=False)
             ]
             yield Sample(f"torch.{name}()", tuple(operands))
-    for name in WHOLE_SPECS:
+    for name in INTEGER_SPECS:
         operands = [Elements(np.arange(1, 7).reshape(2, 3)), Elements(np.array([2, 3, 1]))]
         yield Sample(f"torch.{name}()", tuple(operands[: TABLE[name].arity]))
 

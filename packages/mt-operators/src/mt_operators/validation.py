@@ -36,7 +36,7 @@ def validate(row: Operator) -> None:
     for problem in _problems(row):
         raise OperatorError(f"operator {row.name!r}: {problem}.")
     for what, function, names, arguments in _functions(row):
-        problem = _misfit(function, names)
+        problem = _wrong_arguments(function, names)
         if problem:
             raise OperatorError(
                 f"operator {row.name!r}: {what} {problem}. It is called with {arguments}: write "
@@ -123,7 +123,7 @@ def _functions(row: Operator) -> Iterator[tuple[str, Function, tuple[str, ...], 
         yield f"its partial derivative with respect to {parameter!r}", partial, names, arguments
 
 
-def _misfit(function: Function, names: tuple[str, ...]) -> str:
+def _wrong_arguments(function: Function, names: tuple[str, ...]) -> str:
     """Return a description of a function's wrong arguments, or an empty string."""
     try:
         signature = inspect.signature(function)

@@ -18,7 +18,7 @@ WIDE: Interval = (-20.0, 20.0)
 POSITIVE: Interval = (0.05, 20.0)
 NARROW: Interval = (-3.0, 3.0)
 INSIDE_ONE: Interval = (-0.95, 0.95)
-TRUTH: Interval = (0.0, 1.0)
+UNIT: Interval = (0.0, 1.0)
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan)
 """The values at which every operator is compared with its oracle."""
@@ -40,7 +40,7 @@ def _where_equal(x: float, y: float) -> float:
     return (x - y) / 2.0  # both may change
 
 
-def _at_whole(x: float) -> float:
+def _at_integers(x: float) -> float:
     return math.remainder(x, 1.0)
 
 
@@ -125,7 +125,7 @@ def _at_poles_or(*changes: float) -> Callable[..., float]:
     """
 
     def distance(x: float) -> float:
-        right, pole = (1.0 - x, _at_whole(x)) if x < 0.0 else (x, x)
+        right, pole = (1.0 - x, _at_integers(x)) if x < 0.0 else (x, x)
         return min(pole, *(right - change for change in changes), key=abs)
 
     return distance
@@ -136,8 +136,8 @@ def _xlogy(np: Any, x: Any, y: Any) -> Any:
 
 
 def _lerp(np: Any, x: Any, y: Any, weight: Any) -> Any:
-    way = y - x
-    return np.where(abs(weight) < 0.5, x + weight * way, y - way * (1.0 - weight))
+    difference = y - x
+    return np.where(abs(weight) < 0.5, x + weight * difference, y - difference * (1.0 - weight))
 
 
 def _weighted(weight: Callable[..., Any]) -> Callable[..., Any]:
@@ -193,7 +193,7 @@ TOLERANCE = {"float64": 1e-12, "float32": 4e-6, "float16": 8e-3}
 SPECS: dict[str, OpSpec] = {}
 """The rows by operator name, except for the operators of integers."""
 
-WHOLE_SPECS: dict[str, Callable[..., Any]] = {}
+INTEGER_SPECS: dict[str, Callable[..., Any]] = {}
 """The oracles of the operators of integers: `oracle(numpy, *arrays)`, for int64 arrays."""
 
 
@@ -316,19 +316,19 @@ sample("clamp_min", lambda np, x, low: np.maximum(x, low), WIDE, WIDE, kink=_whe
 sample("clamp_max", lambda np, x, high: np.minimum(x, high), WIDE, WIDE, kink=_where_equal)
 sample("clamp", lambda np, x, a, b: np.clip(x, a, b), WIDE, WIDE, WIDE, kink=_at_bounds)
 sample("copysign", lambda np, x, y: np.copysign(x, y), WIDE, WIDE, kink=lambda x, y: x * y / 20.0)
-sample("where", lambda np, c, x, y: np.where(c, x, y), TRUTH, WIDE, WIDE, kink=lambda c, x, y: c)
+sample("where", lambda np, c, x, y: np.where(c, x, y), UNIT, WIDE, WIDE, kink=lambda c, x, y: c)
 
 # --- Rounding -----------------------------------------------------------------------------------
 
-sample("floor", lambda np, x: np.floor(x), WIDE, kink=_at_whole)
-sample("ceil", lambda np, x: np.ceil(x), WIDE, kink=_at_whole)
-sample("trunc", lambda np, x: np.trunc(x), WIDE, kink=_at_whole)
-sample("round", lambda np, x: np.round(x), WIDE, kink=lambda x: _at_whole(x - 0.5))
+sample("floor", lambda np, x: np.floor(x), WIDE, kink=_at_integers)
+sample("ceil", lambda np, x: np.ceil(x), WIDE, kink=_at_integers)
+sample("trunc", lambda np, x: np.trunc(x), WIDE, kink=_at_integers)
+sample("round", lambda np, x: np.round(x), WIDE, kink=lambda x: _at_integers(x - 0.5))
 
 # --- Rounded division and remainders ------------------------------------------------------------
 
 
-def _near_whole_quotient(x: float, y: float) -> float:
+def _at_integer_quotients(x: float, y: float) -> float:
     if abs(x) >= 1e9 * abs(y):
         return 0.0  # a pole, or steps too small to resolve
     return math.remainder(x / y, 1.0) * y * (y / (abs(x) + abs(y)))  # either may change
@@ -345,10 +345,10 @@ sample(
     lambda np, x, y: np.floor_divide(x, y),
     WIDE,
     (1.0, 20.0),
-    kink=_near_whole_quotient,
+    kink=_at_integer_quotients,
 )
-sample("remainder", _remainder, WIDE, (1.0, 20.0), kink=_near_whole_quotient)
-sample("fmod", lambda np, x, y: np.fmod(x, y), WIDE, (1.0, 20.0), kink=_near_whole_quotient)
+sample("remainder", _remainder, WIDE, (1.0, 20.0), kink=_at_integer_quotients)
+sample("fmod", lambda np, x, y: np.fmod(x, y), WIDE, (1.0, 20.0), kink=_at_integer_quotients)
 
 # --- Comparisons and logic ----------------------------------------------------------------------
 
@@ -365,10 +365,10 @@ sample(
     WIDE,
     kink=lambda x, y: (abs(x - y) - 1e-2) / 2.0,
 )
-sample("logical_and", lambda np, x, y: np.logical_and(x, y), TRUTH, TRUTH, kink=lambda x, y: x * y)
-sample("logical_or", lambda np, x, y: np.logical_or(x, y), TRUTH, TRUTH, kink=lambda x, y: x * y)
-sample("logical_xor", lambda np, x, y: np.logical_xor(x, y), TRUTH, TRUTH, kink=lambda x, y: x * y)
-sample("logical_not", lambda np, x: np.logical_not(x), TRUTH, kink=_at_zero)
+sample("logical_and", lambda np, x, y: np.logical_and(x, y), UNIT, UNIT, kink=lambda x, y: x * y)
+sample("logical_or", lambda np, x, y: np.logical_or(x, y), UNIT, UNIT, kink=lambda x, y: x * y)
+sample("logical_xor", lambda np, x, y: np.logical_xor(x, y), UNIT, UNIT, kink=lambda x, y: x * y)
+sample("logical_not", lambda np, x: np.logical_not(x), UNIT, kink=_at_zero)
 sample("signbit", lambda np, x: np.signbit(x), WIDE, kink=_at_zero)
 sample("isnan", lambda np, x: np.isnan(x), WIDE)
 sample("isinf", lambda np, x: np.isinf(x), WIDE)
@@ -436,11 +436,11 @@ sample(
 
 # --- Integers -----------------------------------------------------------------------------------
 
-WHOLE_SPECS["bitwise_and"] = lambda np, x, y: np.bitwise_and(x, y)
-WHOLE_SPECS["bitwise_or"] = lambda np, x, y: np.bitwise_or(x, y)
-WHOLE_SPECS["bitwise_xor"] = lambda np, x, y: np.bitwise_xor(x, y)
-WHOLE_SPECS["bitwise_not"] = lambda np, x: np.bitwise_not(x)
-WHOLE_SPECS["bitwise_left_shift"] = lambda np, x, y: np.left_shift(x, y)
-WHOLE_SPECS["bitwise_right_shift"] = lambda np, x, y: np.right_shift(x, y)
-WHOLE_SPECS["gcd"] = lambda np, x, y: np.gcd(x, y)
-WHOLE_SPECS["lcm"] = lambda np, x, y: np.lcm(x, y)
+INTEGER_SPECS["bitwise_and"] = lambda np, x, y: np.bitwise_and(x, y)
+INTEGER_SPECS["bitwise_or"] = lambda np, x, y: np.bitwise_or(x, y)
+INTEGER_SPECS["bitwise_xor"] = lambda np, x, y: np.bitwise_xor(x, y)
+INTEGER_SPECS["bitwise_not"] = lambda np, x: np.bitwise_not(x)
+INTEGER_SPECS["bitwise_left_shift"] = lambda np, x, y: np.left_shift(x, y)
+INTEGER_SPECS["bitwise_right_shift"] = lambda np, x, y: np.right_shift(x, y)
+INTEGER_SPECS["gcd"] = lambda np, x, y: np.gcd(x, y)
+INTEGER_SPECS["lcm"] = lambda np, x, y: np.lcm(x, y)

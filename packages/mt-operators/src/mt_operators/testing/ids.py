@@ -45,9 +45,9 @@ def sample_id(*parts: Any) -> str:
     return "-".join(_shortened(part if isinstance(part, str) else text(part)) for part in parts)
 
 
-def _shortened(said: str) -> str:
+def _shortened(description: str) -> str:
     """Return a text in printable ASCII, shortened if it is too long."""
-    line = said.encode("unicode_escape").decode("ascii")
+    line = description.encode("unicode_escape").decode("ascii")
     if len(line) <= LONGEST:
         return line
     return f"{line[: LONGEST - 10]}..{zlib.crc32(line.encode()):08x}"
@@ -80,12 +80,12 @@ def _named(values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _collection(values: tuple[Any, ...] | list[Any] | set[Any] | frozenset[Any]) -> str:
-    said = [text(each) for each in values]
+    parts = [text(each) for each in values]
     if isinstance(values, list):
-        return f"[{', '.join(said)}]"
+        return f"[{', '.join(parts)}]"
     if isinstance(values, tuple):
-        return f"({', '.join(said)}{',' * (len(said) == 1)})"
-    return f"{{{', '.join(sorted(said))}}}"
+        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+    return f"{{{', '.join(sorted(parts))}}}"
 
 
 def _object(value: Any) -> str:
@@ -93,8 +93,8 @@ def _object(value: Any) -> str:
     if kind == "ndarray":
         return _array(value)
     if type(value).__module__.partition(".")[0] in TRUSTED_REPR:
-        said = repr(value)
-        return kind if " at 0x" in said else said
+        shown = repr(value)
+        return kind if " at 0x" in shown else shown
     if not is_dataclass(value):
         return kind
     content = {field.name: getattr(value, field.name) for field in fields(value)}
@@ -104,8 +104,8 @@ def _object(value: Any) -> str:
 
 def _array(value: Any) -> str:
     elements = str(value.tolist()) if value.size <= FEW else ""
-    said = 0 < len(elements) <= SHORT * value.size
-    return f"{value.dtype} {elements}" if said else f"{value.dtype}{text(value.shape)}"
+    is_short = 0 < len(elements) <= SHORT * value.size
+    return f"{value.dtype} {elements}" if is_short else f"{value.dtype}{text(value.shape)}"
 
 
 # --- Functions without a name ---------------------------------------------------------------------

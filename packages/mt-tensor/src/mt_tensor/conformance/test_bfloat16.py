@@ -117,17 +117,17 @@ def test_bfloat16_operator_matches_float64_within_rounding(
 ) -> None:
     spec = SPECS[name]
     arrays = [rounded(array) for array in draw(spec, (7,), "float64")]
-    truth = OPERATORS[spec.name].result == "bool"
+    is_bool = OPERATORS[spec.name].result == "bool"
     args = [
         mt.tensor(array > 0, backend=backend)
         if spec.name == "where" and not place
-        else narrowed(array, backend, layout).requires_grad_(not truth)
+        else narrowed(array, backend, layout).requires_grad_(not is_bool)
         for place, (array, layout) in enumerate(zip(arrays, itertools.cycle(LAYOUTS), strict=False))
     ]
     result = mt.elementwise(spec.name, *args)
-    assert result.dtype is (mt.bool_ if truth else mt.bfloat16)
+    assert result.dtype is (mt.bool_ if is_bool else mt.bfloat16)
     wanted = expected(spec, arrays)
-    if truth:
+    if is_bool:
         assert np.array_equal(values(result), wanted)
         return
     np.testing.assert_allclose(values(result), wanted, rtol=1.01 * HALF_STEP, atol=1e-5)

@@ -18,7 +18,7 @@ import mt_tensor as mt
 from mt_operators import OPERATORS, Formula
 from mt_operators.core.elementary import div
 from mt_operators.functions import floor
-from mt_operators.testing import SPECIAL, SPECS, TOLERANCE, WHOLE_SPECS, OpSpec
+from mt_operators.testing import INTEGER_SPECS, SPECIAL, SPECS, TOLERANCE, OpSpec
 from mt_tensor.backends import TensorBackend, use_backend
 from mt_tensor.conformance.layouts import LAYOUTS
 from mt_tensor.core.dtypes import Array
@@ -94,14 +94,14 @@ def assert_close(
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("spec", ROWS)
 def test_operator_values_match_numpy(backend: TensorBackend, spec: OpSpec, dtype: str) -> None:
-    truth = OPERATORS[spec.name].result == "bool"
+    is_bool = OPERATORS[spec.name].result == "bool"
     for shape in SHAPES:
         arrays = draw(spec, shape, dtype)
         wanted = expected(spec, arrays)
         for name, layout in LAYOUTS.items():
             args = [layout(array, backend) for array in arrays]
             result = mt.elementwise(spec.name, *args)
-            assert result.dtype.name == ("bool" if truth else dtype), name
+            assert result.dtype.name == ("bool" if is_bool else dtype), name
             assert result.shape == shape
             assert_close(result, wanted, TOLERANCE[dtype])
             for arg, array in zip(args, arrays, strict=True):
@@ -263,7 +263,7 @@ OTHERS: dict[str, Callable[..., Any]] = {
     "abs": lambda np, x: np.abs(x),
     "sign": lambda np, x: np.sign(x),
 }
-EXACT = {**WHOLE_SPECS, **DIVISIONS, **OTHERS}
+EXACT = {**INTEGER_SPECS, **DIVISIONS, **OTHERS}
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8", "uint64"])

@@ -36,11 +36,11 @@ IN_TURN = list(LAYOUTS.values())
 
 ROWS = parametrized(TENSOR_SPECS)
 SMOOTH = parametrized([row for row in TENSOR_SPECS if row.differentiable])
-REFUSED = parametrized(BAD_CALLS)
+INVALID = parametrized(BAD_CALLS)
 
 
 @pytest.fixture(autouse=True)
-def _offered(request: pytest.FixtureRequest, backend: TensorBackend) -> None:
+def _skip_unsupported(request: pytest.FixtureRequest, backend: TensorBackend) -> None:
     """Skip an optional operation that the backend does not support."""
     spec = request.node.callspec.params.get("spec")
     if spec is not None and spec.optional:
@@ -159,7 +159,7 @@ def test_operation_second_derivatives_match_finite_differences(
         assert mt.gradgradcheck(spec.call, leaves, rtol=1e-5, fast_mode=True)
 
 
-@pytest.mark.parametrize("bad", REFUSED)
+@pytest.mark.parametrize("bad", INVALID)
 def test_invalid_call_raises(backend: TensorBackend, bad: BadCall) -> None:
     x = mt.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], backend=backend)
 

@@ -85,9 +85,9 @@ def test_formula_writes_into_views_and_inputs(backend: TensorBackend, layout: st
     assert np.array_equal(backend.to_host(into), x * y + 2.0)
     assert np.array_equal(backend.to_host(changed), x - 2.0)
     less = backend.elementwise(OPERATORS["lt"].value)
-    truth = LAYOUTS[layout](np.zeros((3, 4), bool), backend)._tensor
-    less((truth,), changed, 0.0)
-    assert np.array_equal(backend.to_host(truth), x - 2.0 < 0.0)
+    result = LAYOUTS[layout](np.zeros((3, 4), bool), backend)._tensor
+    less((result,), changed, 0.0)
+    assert np.array_equal(backend.to_host(result), x - 2.0 < 0.0)
 
 
 @pytest.mark.parametrize("target", ["float32", "int64", "float16", "bool"])

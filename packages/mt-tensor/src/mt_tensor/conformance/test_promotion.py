@@ -27,7 +27,7 @@ def narrow(request: pytest.FixtureRequest, backend: TensorBackend) -> mt.DType:
     return dtype
 
 
-BESIDE_NARROW: dict[str, Callable[..., Any]] = {
+WITH_NUMBER: dict[str, Callable[..., Any]] = {
     "add": lambda x, c: x + c,
     "add with a factor": lambda x, c: x.add(x, alpha=c),
     "sub": lambda x, c: c - x,
@@ -44,12 +44,12 @@ BESIDE_NARROW: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", BESIDE_NARROW)
+@pytest.mark.parametrize("name", WITH_NUMBER)
 def test_python_numbers_in_16_bit_operations_keep_precision(
     backend: TensorBackend, name: str, narrow: mt.DType
 ) -> None:
     """16-bit formulas are computed in float32 and rounded once."""
-    call = BESIDE_NARROW[name]
+    call = WITH_NUMBER[name]
     for numbers in ([60000.0, 0.1, -3.0, 1e-7], [600.0, 0.1, -3.0, 1e-7]):
         x = mt.tensor(numbers, dtype=narrow, backend=backend)
         for number in (1e-8, 0.1, 3.3, 1001.0, 1e6):

@@ -48,13 +48,13 @@ def on_array_at_left(self: Tensor, operator: Operator, other: Any) -> Any:
         return NotImplemented
     if operator.name == "div":
         return np.true_divide(other, self)
-    raise _refused(operator.name)
+    raise _array_on_left(operator.name)
 
 
 def __rmatmul__(self: Tensor, other: Any) -> Tensor:  # noqa: ARG001 - no type is supported
-    raise _refused("matmul")
+    raise _array_on_left("matmul")
 
 
-def _refused(name: str) -> TypeError:
+def _array_on_left(name: str) -> TypeError:
     """Return the error for an array on the left of a tensor."""
     return TypeError(f"{name}() does not take a NumPy array on the left of a tensor: {_FIX}.")

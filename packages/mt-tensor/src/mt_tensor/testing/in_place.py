@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mt_operators import OPERATORS
-from mt_operators.testing import WHOLE_SPECS
+from mt_operators.testing import INTEGER_SPECS
 from mt_tensor.core.dtype_rules import dtype_rules_of
 from mt_tensor.testing.specs import Shapes, at, places, row, single
 
@@ -32,7 +32,7 @@ def _changed(name: str, change: Callable[[Any, Any], Any], *samples: Shapes, **r
 
 def _operator_in_place(name: str) -> Callable[..., Any]:
     """Return the in-place form of an operator of the table."""
-    arity, whole = OPERATORS[name].arity, name in WHOLE_SPECS
+    arity, whole = OPERATORS[name].arity, name in INTEGER_SPECS
 
     def call(x: Any, y: Any) -> Any:
         x, y = ((each.long() if whole else each).detach().clone() for each in (x, y))

@@ -9,18 +9,18 @@ import numpy as np
 
 import mt_tensor as mt
 from mt_tensor.errors import IndexingError, ShapeError
-from mt_tensor.testing.specs import MATRIX, WITH_EMPTY, at, places, refused, row, single
+from mt_tensor.testing.specs import MATRIX, WITH_EMPTY, at, bad_call, places, row, single
 
 
 def _out_of_range(name: str, call: Callable[..., Any], index: int = 2) -> None:
     """Add a call whose index is out of range."""
-    refused(name, call, IndexingError, f"index {index} is out of range")
+    bad_call(name, call, IndexingError, f"index {index} is out of range")
 
 
 # --- Indexing -----------------------------------------------------------------------------------
 
 row("getitem", lambda x: x[1, ..., None, -1], *single((2, 3), (2, 3, 4)))
-refused("getitem", lambda x: x[[0, 2]], IndexingError, "index 2 is out of range")
+bad_call("getitem", lambda x: x[[0, 2]], IndexingError, "index 2 is out of range")
 row(
     "getitem",
     lambda x: x[::-2, 1:],
@@ -37,7 +37,9 @@ row("getitem", lambda x: x[..., x[0, 0] > 0], ((2, 3, 4),))
 row("getitem", lambda x: x[x > 0.2], *single((2, 3), (4,), (2, 1, 3)))
 _POINTS = [[0, 1, 1], [2, 0, 2]]
 row("gather", lambda x: x.gather(1, at(x, _POINTS)), *single((2, 3), (4, 5)))
-refused("gather", lambda x: x.gather(1, mt.tensor([[3]])), IndexingError, "index 3 is out of range")
+bad_call(
+    "gather", lambda x: x.gather(1, mt.tensor([[3]])), IndexingError, "index 3 is out of range"
+)
 _out_of_range("gather", lambda x: x.gather(1, mt.tensor([[-1]])), -1)
 
 
@@ -50,7 +52,7 @@ row(
     ((2, 3), (3, 2)),
     torch=lambda x, y: x.scatter(1, mt.tensor([[2, 0]]), y[:1]),  # no gradient for a longer source
 )
-refused("scatter", lambda x: x.scatter(1, x.long(), 1.0), IndexingError, "index 6 is out of range")
+bad_call("scatter", lambda x: x.scatter(1, x.long(), 1.0), IndexingError, "index 6 is out of range")
 row("scatter", lambda x: x.scatter(0, at(x, [[1, 0]]), 5.0), ((2, 2),))
 
 
@@ -78,8 +80,8 @@ row(
     ((1, 3), (1, 3)),
 )
 row("one_hot", lambda x: mt.one_hot(x.argmax(0), 7), *MATRIX, dtypes="index of numbers")
-refused("one_hot", lambda x: mt.one_hot(x.long(), 5), IndexingError, "class 6 is out of range")
-refused("one_hot", lambda x: mt.one_hot(-x.long()), IndexingError, "class -6 is out of range")
+bad_call("one_hot", lambda x: mt.one_hot(x.long(), 5), IndexingError, "class 6 is out of range")
+bad_call("one_hot", lambda x: mt.one_hot(-x.long()), IndexingError, "class -6 is out of range")
 row("nonzero", lambda x: (x > 0.2).nonzero(), *WITH_EMPTY, dtypes="index")
 row("masked_select", lambda x: x.masked_select(x[0] > 0), *MATRIX)
 row(
@@ -111,7 +113,7 @@ row(
     ((2, 3), (2, 2)),
     ((3,), (3,)),
 )
-refused(
+bad_call(
     "masked_scatter", lambda x: x.masked_scatter(x > 1, x[0, :2]), ShapeError, "the source has 2"
 )
 row(
@@ -151,7 +153,7 @@ row(
     oracle=lambda x, y: np.where(np.eye(2, 3, 1) == 1, y[:, None], x),
 )
 row("take", lambda x: x.T.take(at(x, [[0, -1], [1, 1]])), *single((2, 3), (2,)))
-refused("take", lambda x: x.take(x.long()), IndexingError, "index 6 is out of range")
+bad_call("take", lambda x: x.take(x.long()), IndexingError, "index 6 is out of range")
 row("argwhere", lambda x: (x > 0).argwhere(), *MATRIX, dtypes="index")
 for _reduce in ("prod", "amax", "amin"):
     row(
@@ -168,7 +170,7 @@ row(
     dtypes="number",
 )
 row("put", lambda x, y: x.put(at(x, [[4, -6]]), y), ((2, 3), (2,)))
-refused("put", lambda x: x.put(x.long(), x), IndexingError, "index 6 is out of range")
+bad_call("put", lambda x: x.put(x.long(), x), IndexingError, "index 6 is out of range")
 row("put", lambda x, y: x.put(at(x, [1, 0, 1]), y, accumulate=True), ((2,), (3,)))
 
 

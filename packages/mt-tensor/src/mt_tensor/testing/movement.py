@@ -9,7 +9,7 @@ import numpy as np
 import mt_tensor as mt
 from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import IndexingError
-from mt_tensor.testing.specs import ANY, MATRIX, WITH_EMPTY, at, refused, row, single
+from mt_tensor.testing.specs import ANY, MATRIX, WITH_EMPTY, at, bad_call, row, single
 
 # --- Movement -----------------------------------------------------------------------------------
 
@@ -33,7 +33,7 @@ row(
     lambda x: x.contiguous().as_strided((2, 2, 2), (2, 1, 1)),
     *single((5,), (2, 3), (3, 1, 2)),
 )
-refused("as_strided", lambda x: x.as_strided((2, 4), (1, 2)), IndexingError, "of a storage of 6")
+bad_call("as_strided", lambda x: x.as_strided((2, 4), (1, 2)), IndexingError, "of a storage of 6")
 row(
     "pad",
     lambda x: mt.pad(x, (1, 0, -1, 2), value=7.0),
@@ -188,6 +188,6 @@ row(
     *single((2, 3), (5,), (0,)),
     dtypes="index",
 )
-refused(
+bad_call(
     "unravel_index", lambda x: mt.unravel_index(x.long(), (2, 3)), IndexingError, "with 6 element"
 )

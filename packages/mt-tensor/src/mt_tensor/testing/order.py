@@ -10,7 +10,7 @@ import numpy as np
 import mt_tensor as mt
 from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import DomainError, IndexingError
-from mt_tensor.testing.specs import ANY, MATRIX, WITH_EMPTY, refused, row, single, with_nan
+from mt_tensor.testing.specs import ANY, MATRIX, WITH_EMPTY, bad_call, row, single, with_nan
 
 # --- Cumulative operations ----------------------------------------------------------------------
 
@@ -76,13 +76,13 @@ row(
     oracle=lambda x: np.array([len(list(each)) for _, each in groupby((x > 0).reshape(-1))]),
 )
 row("bincount", lambda x: (x > 0).long().bincount(minlength=3), *single((5,), (0,)), dtypes="index")
-refused("bincount", lambda x: (-x[0].long()).bincount(), DomainError, "-3 was given")
+bad_call("bincount", lambda x: (-x[0].long()).bincount(), DomainError, "-3 was given")
 row("msort", lambda x: x.msort(), *MATRIX, ((5,),))
 row("kthvalue", lambda x: x.kthvalue(2).values, *single((2, 3), (4,)))
-for _way in ("linear", "lower", "higher", "midpoint", "nearest"):
+for _method in ("linear", "lower", "higher", "midpoint", "nearest"):
     row(
         "quantile",
-        lambda x, w=_way: x.quantile(0.3, -1, interpolation=w),
+        lambda x, method=_method: x.quantile(0.3, -1, interpolation=method),
         *MATRIX,
         ((7,),),
         dtypes="wide float",
@@ -140,8 +140,8 @@ row(
     oracle=lambda x: np.apply_along_axis(_nanmedian, 0, np.where(x > x.min(), x, np.nan))[None],
 )
 row("histc", lambda x: x.histc(4, -1, 1.25), *WITH_EMPTY, differentiable=False, dtypes="float")
-refused("histc", lambda x: x.histc(3, 0, np.inf), DomainError, "finite range")
-refused("histc", lambda x: (x / 0).histc(3), DomainError, "finite range")
+bad_call("histc", lambda x: x.histc(3, 0, np.inf), DomainError, "finite range")
+bad_call("histc", lambda x: (x / 0).histc(3), DomainError, "finite range")
 row(
     "histc", lambda x: x.histc(3), *single((2, 3), (5,), (1,)), differentiable=False, dtypes="float"
 )
@@ -187,7 +187,7 @@ for _right in (False, True):
         ((3,), (0,)),
         dtypes="index of numbers",
     )
-refused(
+bad_call(
     "searchsorted", lambda x: mt.searchsorted(x, x, sorter=x.long()), IndexingError, "out of range"
 )
 row(
@@ -199,5 +199,5 @@ row(
         [np.searchsorted(np.sort(a), b, "right") for a, b in zip(x, y, strict=True)]
     ),
 )
-row("isin", mt.isin, ((2, 3), (4,)), ((), (2, 2)), ((0, 2), (3,)), dtypes="truth of numbers")
-row("isin", lambda x: mt.isin(x, 2, invert=True), *WITH_EMPTY, dtypes="truth of numbers")
+row("isin", mt.isin, ((2, 3), (4,)), ((), (2, 2)), ((0, 2), (3,)), dtypes="bool of numbers")
+row("isin", lambda x: mt.isin(x, 2, invert=True), *WITH_EMPTY, dtypes="bool of numbers")

@@ -9,7 +9,7 @@ import numpy as np
 import mt_tensor as mt
 from mt_tensor.core.dtypes import Array
 from mt_tensor.errors import DomainError
-from mt_tensor.testing.specs import Shapes, at, refused, row, single
+from mt_tensor.testing.specs import Shapes, at, bad_call, row, single
 
 _row = partial(row, dtypes="number")
 """Add a row of a product that is not defined for bools."""
@@ -188,8 +188,8 @@ row(
 # --- Covariance and correlation -----------------------------------------------------------------
 
 row("cov", lambda x: x.cov(), *single((3, 4), (5,), (2, 2)), dtypes="real number")
-refused("cov", lambda x: x.cov(aweights=-x[0]), DomainError, "must not be negative")
-refused("cov", lambda x: x.cov(fweights=x[0].long() * 0), DomainError, "must not be zero")
+bad_call("cov", lambda x: x.cov(aweights=-x[0]), DomainError, "must not be negative")
+bad_call("cov", lambda x: x.cov(fweights=x[0].long() * 0), DomainError, "must not be zero")
 row(
     "cov",
     lambda x, w: x.cov(correction=0, fweights=at(x, [2, 0, 1, 3]), aweights=w * w + 1),

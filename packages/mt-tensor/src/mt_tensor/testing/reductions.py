@@ -25,16 +25,16 @@ row("amin", lambda x: x.amin(0), *MATRIX)
 row("argmax", lambda x: x.argmax(-1), *MATRIX, dtypes="index of numbers")
 row("argmax", lambda x: x.argmax(), *ANY, dtypes="index of numbers")
 row("argmin", lambda x: x.argmin(0), *MATRIX, dtypes="index of numbers")
-row("all", lambda x: (x > -0.5).all(), *ANY, dtypes="truth")
-row("all", lambda x: (x > 0).all(0), ((0, 2),), dtypes="truth")
-row("any", lambda x: (x > 0.5).any(-1), *MATRIX, dtypes="truth")
+row("all", lambda x: (x > -0.5).all(), *ANY, dtypes="bool")
+row("all", lambda x: (x > 0).all(0), ((0, 2),), dtypes="bool")
+row("any", lambda x: (x > 0.5).any(-1), *MATRIX, dtypes="bool")
 for _name in ("all", "any"):
     row(
         _name,
         lambda x, n=_name: getattr(x * (x > 0), n)(0),
         *MATRIX,
         ((0, 2),),
-        dtypes="truth of all",
+        dtypes="bool or uint8",
     )
 row("sum_to_size", lambda x: x.sum_to_size(1, 3), ((4, 2, 3),), dtypes="sum")
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mt_operators import OPERATORS
-from mt_operators.testing import SPECS, WHOLE_SPECS
+from mt_operators.testing import INTEGER_SPECS, SPECS
 from mt_tensor.testing.elsewhere import elsewhere
 
 Meaning = Callable[..., Any]
@@ -358,7 +358,7 @@ def _added(product: Meaning) -> Meaning:
 
 ROWS: dict[str, Meaning] = {
     name: functools.partial(oracle, np)
-    for row, oracle in [*((n, spec.oracle) for n, spec in SPECS.items()), *WHOLE_SPECS.items()]
+    for row, oracle in [*((n, spec.oracle) for n, spec in SPECS.items()), *INTEGER_SPECS.items()]
     for name in (row, *OPERATORS[row].aliases)
 }
 """The functions of the operator table."""

@@ -19,8 +19,8 @@ ARRAY_TYPES = tuple(name for name in DTYPES if name != "bfloat16")
 """The dtypes that NumPy also has."""
 
 FLOATS = ("float16", "float32", "float64")
-WHOLE = ("bool", "uint8", "int8", "int16", "int32", "int64")
-_SAME = {name: name for name in (*FLOATS, *WHOLE)}
+INTEGRAL = ("bool", "uint8", "int8", "int16", "int32", "int64")
+_SAME = {name: name for name in (*FLOATS, *INTEGRAL)}
 _SAME_FLOATS = {name: name for name in FLOATS}
 
 PROMOTION: dict[str, dict[str, str]] = {
@@ -29,18 +29,18 @@ PROMOTION: dict[str, dict[str, str]] = {
     "float": _SAME_FLOATS,
     "double": dict.fromkeys(_SAME, "float64"),
     "single": dict.fromkeys(_SAME, "float32"),
-    "real": {**_SAME_FLOATS, **dict.fromkeys(WHOLE, "float32")},
-    "real number": {**_SAME_FLOATS, **dict.fromkeys(WHOLE[1:], "float32")},
+    "real": {**_SAME_FLOATS, **dict.fromkeys(INTEGRAL, "float32")},
+    "real number": {**_SAME_FLOATS, **dict.fromkeys(INTEGRAL[1:], "float32")},
     "wide float": {name: name for name in FLOATS[1:]},
-    "wide real": {**{name: name for name in FLOATS[1:]}, **dict.fromkeys(WHOLE, "float32")},
-    "sum": {**_SAME_FLOATS, **dict.fromkeys(WHOLE, "int64")},
-    "sum of numbers": {**_SAME_FLOATS, **dict.fromkeys(WHOLE[1:], "int64")},
+    "wide real": {**{name: name for name in FLOATS[1:]}, **dict.fromkeys(INTEGRAL, "float32")},
+    "sum": {**_SAME_FLOATS, **dict.fromkeys(INTEGRAL, "int64")},
+    "sum of numbers": {**_SAME_FLOATS, **dict.fromkeys(INTEGRAL[1:], "int64")},
     "sum of bool": {**_SAME, "bool": "int64"},
     "index": dict.fromkeys(_SAME, "int64"),
     "index of numbers": {name: "int64" for name in _SAME if name != "bool"},
-    "truth of all": {**dict.fromkeys(_SAME, "bool"), "uint8": "uint8"},
-    "truth": dict.fromkeys(_SAME, "bool"),
-    "truth of numbers": {name: "bool" for name in _SAME if name != "bool"},
+    "bool or uint8": {**dict.fromkeys(_SAME, "bool"), "uint8": "uint8"},
+    "bool": dict.fromkeys(_SAME, "bool"),
+    "bool of numbers": {name: "bool" for name in _SAME if name != "bool"},
 }
 """The dtype rules by name: the dtype of the result for each dtype of the arguments.
 
@@ -100,7 +100,7 @@ BAD_CALLS: list[BadCall] = []
 """Calls that must raise an error; an operation may have several."""
 
 
-def refused(name: str, call: Callable[..., Any], error: type[Exception], message: str) -> None:
+def bad_call(name: str, call: Callable[..., Any], error: type[Exception], message: str) -> None:
     """Add a call to `BAD_CALLS`."""
     BAD_CALLS.append(BadCall(name, call, error, message))
 
@@ -114,7 +114,7 @@ def arguments(spec: TensorOpSpec, shapes: Shapes, dtype: str) -> list[Array]:
         values: Array = rng.permutation(size)
         if dtype == "bool":
             values = values % 2
-        elif dtype in WHOLE:
+        elif dtype in INTEGRAL:
             values = values + 1 if spec.positive else values - (dtype != "uint8") * (size // 2)
         else:
             values = values * 0.37 - (0 if spec.positive else 0.17 * size) + 0.1
