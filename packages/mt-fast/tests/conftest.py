@@ -25,7 +25,7 @@ def no_thresholds(monkeypatch, clear_plans):
     """Run kernels for tensors of any size, and split their work into small pieces."""
     monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
     monkeypatch.setattr(loops, "MIN_PIECE", 7)
-    monkeypatch.setattr(parts, "SHARE", 5)
+    monkeypatch.setattr(parts, "MIN_PART", 5)
     monkeypatch.setattr(kernels, "COLUMNS", 4)
     monkeypatch.setattr(mt.get_backend("fast"), "parallel_from", 1)
     clear_plans()

@@ -124,8 +124,8 @@ def test_mean_of_whole_image_matches_general_kernel(fast, size, dtype, monkeypat
     values = np.random.default_rng(0).standard_normal((2, 3, *size)).astype(dtype)
     values[0].flat[:3] = np.inf, -np.inf, np.nan
     results = []
-    for applies in (pooling._is_whole, lambda *_: False):
-        monkeypatch.setattr(pooling, "_is_whole", applies)
+    for applies in (pooling._is_global, lambda *_: False):
+        monkeypatch.setattr(pooling, "_is_global", applies)
         x = mt.tensor(values)
         out, saved = MEAN_POOL.value((True,), x, size, size, (0, 0))
         upstream = mt.arange(out.numel(), dtype=dtype).reshape(out.shape) + 1.0

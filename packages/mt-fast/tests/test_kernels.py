@@ -133,7 +133,7 @@ def test_split_reductions_match_numpy(fast, clear_plans, shape, name, layout, pa
     array = np.random.default_rng(0).integers(-1, 3, shape).astype("f4")
     source = view(array, layout, fast)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts, "SHARE", 5)
+        patch.setattr(parts, "MIN_PART", 5)
         patch.setattr(kernels, "COLUMNS", 4)
         patch.setattr(fast, "parallel_from", 1 if parallel else 10**9)
         clear_plans()

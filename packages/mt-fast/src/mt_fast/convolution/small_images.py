@@ -41,9 +41,9 @@ def convolve(images: Array, kernels: Array, bias: Array | None, settings: Settin
     together = _together(images.shape, kernels.shape, settings)
     if together == 1:
         return convolution.convolve(images, kernels, bias, settings)
-    wide = _beside(images, together)
+    wide = _interleaved(images, together)
     found = convolution.convolve(wide, kernels, bias, _wide(settings, together))
-    return _apart(found, together, len(images))
+    return _separated(found, together, len(images))
 
 
 def image_gradient(grad: Array, kernels: Array, image_shape: Pair, settings: Settings) -> Array:
@@ -51,9 +51,9 @@ def image_gradient(grad: Array, kernels: Array, image_shape: Pair, settings: Set
     together = _together((len(grad), 0, *image_shape), kernels.shape, settings)
     if together == 1:
         return convolution.image_gradient(grad, kernels, image_shape, settings)
-    wide, shape = _beside(grad, together), (image_shape[0], image_shape[1] * together)
+    wide, shape = _interleaved(grad, together), (image_shape[0], image_shape[1] * together)
     found = convolution.image_gradient(wide, kernels, shape, _wide(settings, together))
-    return _apart(found, together, len(grad))
+    return _separated(found, together, len(grad))
 
 
 def kernel_gradient(grad: Array, images: Array, kernel_size: Pair, settings: Settings) -> Array:
@@ -62,7 +62,7 @@ def kernel_gradient(grad: Array, images: Array, kernel_size: Pair, settings: Set
     together = _together(images.shape, kernels, settings)
     if together == 1:
         return convolution.kernel_gradient(grad, images, kernel_size, settings)
-    wide = _beside(grad, together), _beside(images, together)
+    wide = _interleaved(grad, together), _interleaved(images, together)
     return convolution.kernel_gradient(*wide, kernel_size, _wide(settings, together))
 
 
@@ -80,11 +80,11 @@ def _together(images: tuple[int, ...], kernels: tuple[int, ...], settings: Setti
 
 def _wide(settings: Settings, together: int) -> Settings:
     """Return the settings for interleaved images."""
-    stride, (above, beside), (down, across), groups = settings
-    return Settings(stride, (above, beside * together), (down, across * together), groups)
+    stride, (above, left), (down, across), groups = settings
+    return Settings(stride, (above, left * together), (down, across * together), groups)
 
 
-def _beside(images: Array, together: int) -> Array:
+def _interleaved(images: Array, together: int) -> Array:
     """Return interleaved images, shape (n / together, channels, height, width * together).
 
     If the last one has fewer images, the others are zeros.
@@ -99,7 +99,7 @@ def _beside(images: Array, together: int) -> Array:
     return wide
 
 
-def _apart(wide: Array, together: int, n: int) -> Array:
+def _separated(wide: Array, together: int, n: int) -> Array:
     """Return the first n of the images that interleaved images consist of."""
     count, channels, height, width = wide.shape
     images = empty((count * together, channels, height, width // together), wide.dtype)

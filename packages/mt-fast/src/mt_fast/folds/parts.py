@@ -13,7 +13,7 @@ from mt_fast.folds import kernels
 from mt_fast.folds.kernels import step_of
 from mt_fast.folds.plans import OUT, Dimension, Fold, Plan
 
-SHARE = 16384
+MIN_PART = 16384
 """The minimum number of elements of a part."""
 
 PARTS = 32
@@ -68,7 +68,7 @@ def _parts(fold: Fold) -> int:
     units = fold.outputs() // kernels.COLUMNS if fold.across else fold.outputs()
     if units >= FEW:
         return 1
-    return min(PARTS, fold.elements() // SHARE, max(d.size for d in fold.folded) // 2)
+    return min(PARTS, fold.elements() // MIN_PART, max(d.size for d in fold.folded) // 2)
 
 
 def _contiguous(fold: Fold) -> list[Dimension]:

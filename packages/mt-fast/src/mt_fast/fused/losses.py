@@ -44,10 +44,10 @@ def _cross_entropy_rows(
         if len(gradient):
             result = gradient[i]
             total, next_largest = exponentials_into(result, row, largest, following)
-            share = weight / total
+            factor = weight / total
             if is_counted:
                 for j in range(result.size):
-                    result[j] *= share
+                    result[j] *= factor
                 result[label] -= weight
             else:
                 result[:] = 0

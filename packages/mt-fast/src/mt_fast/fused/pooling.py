@@ -171,7 +171,7 @@ class _Pooling(FusedKernel):
         """Return the pooled images; saved are the positions of the maxima, if they are needed."""
         x, size, stride, padding = arguments
         shape, pooled = _shapes(x._tensor.layout.shape, size, stride, padding)
-        if not self.largest and _is_whole(x, size, padding):
+        if not self.largest and _is_global(x, size, padding):
             means = x.backend.reduce(OPERATORS["add"], x._tensor, (2, 3), True)
             means.array[...] *= means.dtype.numpy.type(1.0 / math.prod(size))
             return Tensor._make(means, x.backend), ()
@@ -194,7 +194,7 @@ class _Pooling(FusedKernel):
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the images."""
         x, *settings = arguments
-        if not self.largest and _is_whole(x, settings[0], settings[2]):
+        if not self.largest and _is_global(x, settings[0], settings[2]):
             shares = array_of(grad) * x.dtype.numpy.type(1.0 / math.prod(settings[0]))
             every = TensorData.of(shares, row_major(shares.shape, x.dtype)).expand(x.shape)
             spread = x.backend.copy(every, every.layout.contiguous)
@@ -213,7 +213,7 @@ class _Pooling(FusedKernel):
         return tensor_of(out, x), *[None] * len(settings)
 
 
-def _is_whole(x: Tensor, size: Pair, padding: Pair) -> bool:
+def _is_global(x: Tensor, size: Pair, padding: Pair) -> bool:
     """Return whether the only window is the whole image."""
     return x.shape[2:] == size and padding == (0, 0)
 

@@ -33,9 +33,9 @@ def _softmax_rows(lo: Any, hi: Any, x: Any, out: Any) -> None:
     for i in range(lo, hi):
         row, result = x[i], out[i]
         total, largest = exponentials_into(result, row, largest, x[min(i + 1, hi - 1)])
-        share = row.dtype.type(1) / total
+        factor = row.dtype.type(1) / total
         for j in range(row.size):
-            result[j] *= share
+            result[j] *= factor
 
 
 def _softmax_gradient_rows(lo: Any, hi: Any, grad: Any, out: Any, result: Any) -> None:

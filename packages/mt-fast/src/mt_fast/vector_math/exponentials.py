@@ -117,17 +117,17 @@ def exp(x: Value) -> Value:
     return _scaled_sum(_grown(r), bits)
 
 
-LIFT = 64
+SCALE = 64
 """A power of 2 that may be too small for a normal number is computed times 2 to this power. The
 coefficients are divided by it in advance, at no cost."""
 
-DECAY = {kind: tuple(c * 2.0**-LIFT for c in (*powers, 1.0, 1.0)) for kind, powers in EXP.items()}
-"""Coefficients of `exp(r) / 2**LIFT`."""
+DECAY = {kind: tuple(c * 2.0**-SCALE for c in (*powers, 1.0, 1.0)) for kind, powers in EXP.items()}
+"""Coefficients of `exp(r) / 2**SCALE`."""
 
 
 def decay(x: Value) -> Value:
     """Return e to the power x for an x of at most about 0, with a single power of 2."""
-    _, bits, r = _reduced(at_least(x, RANGE[x.format][0]), x.format.bias + LIFT)
+    _, bits, r = _reduced(at_least(x, RANGE[x.format][0]), x.format.bias + SCALE)
     return polynomial(r, DECAY[x.format]) * power_of_two(bits, x)
 
 

@@ -24,7 +24,7 @@ from mt_fast.vector_math.values import (
     where,
 )
 
-LIFT = 64
+SCALE = 64
 """The power of 2 that turns subnormal numbers into normal ones."""
 
 LOG = {
@@ -67,8 +67,8 @@ def split(x: Value) -> tuple[Value, Value]:
         e, fraction = exponent_and_fraction(x)
         return e, fraction - 1.0
     subnormal = x < 2.0 ** (1 - x.format.bias)
-    e, fraction = exponent_and_fraction(where(subnormal, x * 2.0**LIFT, x))
-    return where(subnormal, e - float(LIFT), e), fraction - 1.0
+    e, fraction = exponent_and_fraction(where(subnormal, x * 2.0**SCALE, x))
+    return where(subnormal, e - float(SCALE), e), fraction - 1.0
 
 
 def _correction(f: Value, more: Value | float = 0.0) -> Value:

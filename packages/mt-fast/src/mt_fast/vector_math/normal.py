@@ -17,7 +17,7 @@ where `(1 + erf(x / sqrt(2))) / 2` has no digits left.
 
 from __future__ import annotations
 
-from mt_fast.vector_math.exponentials import EXP, LIFT, LN_2_PARTS, LOG2_E, scaled
+from mt_fast.vector_math.exponentials import EXP, LN_2_PARTS, LOG2_E, SCALE, scaled
 from mt_fast.vector_math.values import (
     FLOAT32,
     FLOAT64,
@@ -38,10 +38,10 @@ PEAK = {FLOAT32: 0.3989414870738983, FLOAT64: 0.39894228040143265}
 exactly 1/2, and for float32 so that the fit is better."""
 
 DENSITY = {
-    kind: tuple(PEAK[kind] * c * 2.0**-LIFT for c in scaled((*powers, 1.0, 1.0), -0.5))
+    kind: tuple(PEAK[kind] * c * 2.0**-SCALE for c in scaled((*powers, 1.0, 1.0), -0.5))
     for kind, powers in EXP.items()
 }
-"""Coefficients of `exp(-r / 2) / sqrt(2 * pi) / 2**LIFT`."""
+"""Coefficients of `exp(-r / 2) / sqrt(2 * pi) / 2**SCALE`."""
 
 P = {
     FLOAT32: (0.012319626, 0.11519337, 0.49861047, 1.1512282, 1.2533166),
@@ -82,7 +82,7 @@ def _density(x: Value) -> Value:
     The square is not rounded before a multiple of `2 * log(2)` is subtracted, since the rounding
     error of a large square would change the last digits of the exponential.
     """
-    n, bits = nearest_and_bits(x * x, -0.5 * float(LOG2_E), x.format.bias + LIFT)
+    n, bits = nearest_and_bits(x * x, -0.5 * float(LOG2_E), x.format.bias + SCALE)
     high, low = LN_2_PARTS[x.format]
     r = fma(n, 2.0 * low, fma(x, x, n * (2.0 * high)))
     return polynomial(r, DENSITY[x.format]) * power_of_two(bits, x)
