@@ -303,6 +303,27 @@ def test_numpy_scalar_setting_acts_like_python_number(call, number):
         assert np.array_equal(result, expected)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda n: mt.celu(X, n),
+        lambda n: mt.elu(X, n),
+        lambda n: mt.softplus(X, n),
+        lambda n: mt.hardshrink(X, n),
+        lambda n: mt.add(X, X, alpha=n),
+        lambda n: mt.addmm(X, X, mt.eye(3), beta=n, alpha=n),
+        lambda n: mt.addcmul(X, X, X, value=n),
+        lambda n: mt.linalg.vector_norm(X, n),
+    ],
+)
+def test_0d_tensor_setting_acts_like_number_unless_it_requires_grad(call):
+    assert np.array_equal(call(mt.tensor(0.5)), call(0.5))
+    with pytest.raises(TypeError, match="must be a number; tensor"):
+        call(mt.tensor(0.5, requires_grad=True))
+    with pytest.raises(TypeError, match="must be a number; tensor"):
+        call(mt.tensor([0.5]))
+
+
 def _as_tuple(result):
     return result if isinstance(result, tuple) else (result,)
 

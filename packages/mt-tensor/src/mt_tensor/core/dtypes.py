@@ -190,12 +190,12 @@ def plain(value: Any) -> Any:
 
 
 def as_number(name: str, value: Any) -> Number:
-    """Convert a Python or NumPy number to a Python number.
+    """Convert a number of Python or NumPy, or a 0-D tensor without grad, to a Python number.
 
     Raises:
-        TypeError: the value is not a number.
+        TypeError: the value is none of these.
     """
-    if isinstance(value, np.generic):
+    if getattr(value, "ndim", None) == 0 and not getattr(value, "requires_grad", False):
         value = value.item()
     if not isinstance(value, _ALL_NUMBERS):
         given = f"{value!r} of type {type(value).__name__}"
