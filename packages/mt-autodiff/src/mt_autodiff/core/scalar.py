@@ -95,7 +95,7 @@ class Scalar(Infix, Methods):
         return self.history.chain_rule(derivative, needed, retain_graph) if self.history else ()
 
     def accumulate_derivative(self, derivative: Any) -> Any:
-        """Add to `derivative` if this is a leaf, and return the derivative."""
+        """Add a derivative to `self.derivative` if this is a leaf, and return the derivative."""
         derivative = self.completed(derivative)
         if self.history is None:
             with _adding:

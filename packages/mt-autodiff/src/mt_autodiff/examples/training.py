@@ -82,6 +82,9 @@ def train(
         momentum: the fraction of the previous step that is added to the next.
         report: called after each epoch.
 
+    Returns:
+        The loss and the accuracy of each epoch, before its step.
+
     Raises:
         ValueError: the data set is empty, there are no epochs, the rate is not finite, or training
             diverged.
