@@ -81,7 +81,7 @@ def _correction(f: Value, more: Value | float = 0.0) -> Value:
 
 
 def with_ends(x: Value, result: Value) -> Value:
-    """Return the logarithm of x, given one that is valid for positive, finite x."""
+    """Extend a logarithm that is valid for positive, finite x to 0, negative x, inf and nan."""
     result = where(x < math.inf, result, x)  # also if x is nan
     result = where(x.equals(0.0), x.like(-math.inf), result)
     return where(x < 0.0, x.like(math.nan), result)
