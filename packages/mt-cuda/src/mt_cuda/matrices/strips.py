@@ -90,7 +90,7 @@ class Strip:
 
     @property
     def rounds(self) -> list[tuple[int, int]]:
-        """The distance of each group of a thread from its first: inner and outer."""
+        """The inner and outer distance of each of a thread's groups from the first one."""
         threads = self.tile.threads
         count = max(1, self.fastest * self.slowest // threads)
         across = max(1, self.fastest // threads)  # rounds until a line is full

@@ -321,7 +321,7 @@ def _own_rows(form: Product, lines: Lines) -> Lines:
 
 
 def _add_to_sums(form: Product, a: Strip) -> Lines:
-    """Return the lines that add a strip to the sums of its rows; beyond the end it has zeros."""
+    """Return the lines that add a strip to the sums of its rows; elements beyond the end are 0."""
     element = TO_FLOAT32[form.dtype.name].format(f"*({_place(a, 'own', 'j')})")
     return _own_rows(
         form,

@@ -67,7 +67,7 @@ def nonzero(ops: CudaOps, x: TensorData) -> TensorData:
 
 
 def nonzero_of(x: Tensor) -> Tensor:
-    """Return a row of coordinates for each dimension; a scalar is a vector of one element."""
+    """Return the coordinates of nonzero elements, one row per dimension; 0-D counts as 1-D."""
     data = elements_of(x)
     return tensor_of(nonzero(ops_of(x), data if x.ndim else data.like((1,), (1,), data.offset)), x)
 
