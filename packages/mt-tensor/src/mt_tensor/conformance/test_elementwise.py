@@ -61,7 +61,7 @@ def expected(spec: OpSpec, arrays: list[Array]) -> Array:
 
 
 def expected_gradients(name: str, arrays: list[Array], upstream: Array) -> list[Array]:
-    """Return the derivatives of the operator table on Python floats."""
+    """Return the gradients, computed from the operator table with Python floats."""
     operator = OPERATORS[name]
     results = [np.zeros(upstream.shape) for _ in arrays]
     for index in np.ndindex(upstream.shape):

@@ -85,7 +85,7 @@ def get_printoptions() -> dict[str, Any]:
 @validate_call
 @contextmanager
 def printoptions(**options: Any) -> Iterator[None]:
-    """Set options inside a `with` block, for its thread or task; see `set_printoptions`."""
+    """Set options in a `with` block, for the current thread or task; see `set_printoptions`."""
     token = _chosen.set(get_printoptions())
     try:
         set_printoptions(**options)

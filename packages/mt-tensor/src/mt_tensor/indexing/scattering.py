@@ -128,7 +128,7 @@ def filled_like(like: Tensor, dtype: DType, value: Number) -> Tensor:
 
 
 def check_source(name: str, input: Tensor, index: Tensor, source: Tensor) -> Tensor:
-    """Check the source of a scatter, and return the part of the shape of the index.
+    """Check the source of a scatter, and return its part with the shape of the index.
 
     Raises:
         DTypeError: the dtype is not that of `input`.

@@ -8,7 +8,7 @@ from mt_tensor.core.numpy_backend import BLOCK
 
 
 def parts(count: int, size: int) -> Iterator[slice]:
-    """Yield slices of `count` rows of `size` elements each, one per block of at least one row."""
+    """Split `count` rows of `size` elements into blocks, and yield the slice of rows of each."""
     rows = max(BLOCK // max(size, 1), 1)
     for first in range(0, count, rows):
         yield slice(first, first + rows)

@@ -26,7 +26,7 @@ from mt_tensor.recording.functions import Function
 
 
 def _inverse(name: str, x: Tensor) -> Tensor:
-    """Solve `x X = I`, as LAPACK also does."""
+    """Return the inverses, computed by solving `x X = I` as LAPACK does."""
     check_matrices(name, x)
     identity = x._uploaded(np.eye(x.shape[-1]), x.dtype)
     return Solve.apply(x, identity.expand(x.shape), name)

@@ -144,8 +144,8 @@ def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
     given = as_integers((source,)), as_integers((destination,))
     if len(given[0]) != len(given[1]):
         raise IndexingError(
-            f"movedim() takes as many destinations as sources; {given[0]} and {given[1]} were "
-            "given."
+            f"movedim() takes as many destinations as sources; sources {given[0]} and destinations "
+            f"{given[1]} were given."
         )
     sources, targets = (normalize_dims(dims, input.ndim) for dims in given)
     order = [d for d in range(input.ndim) if d not in sources]

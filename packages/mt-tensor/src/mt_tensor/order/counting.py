@@ -153,8 +153,10 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     require_tensors("bincount", input, *([] if weights is None else [weights]))
     common_backend(input, weights)
     if input.ndim != 1 or (weights is not None and weights.shape != input.shape):
-        given = input.shape if weights is None else f"{input.shape} and {weights.shape}"
-        raise ShapeError(f"bincount() takes 1-D tensors of equal length; {given} was given.")
+        shapes = (
+            f"{input.shape} was" if weights is None else f"{input.shape} and {weights.shape} were"
+        )
+        raise ShapeError(f"bincount() takes 1-D tensors of equal length; {shapes} given.")
     if input.dtype.kind != "integer":
         raise DTypeError(f"bincount() takes integers; {input.dtype.name} was given.")
     minlength = as_integer("minlength", minlength, least=0)
@@ -199,7 +201,7 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> T
         low, high = low - margin, high + margin
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise DomainError(
-            f"histc() takes a finite range from min to max; {low} and {high} were given."
+            f"histc() needs a finite range with min <= max; the range is from {low} to {high}."
         )
     inside = values[(values >= low) & (values <= high)]
     indices = ((inside - low) / (high - low) * bins).astype(np.int64)

@@ -83,7 +83,7 @@ def operator_of(fused: Callable[..., Any]) -> Operator:
         FusionError: the function was not returned by `fuse`, or cannot be fused.
     """
     if fused not in _OPERATIONS:
-        raise FusionError(f"{fused!r} was not returned by fuse().")
+        raise FusionError(f"{fused!r} was not returned by fuse(): compile it first, as in fuse(f).")
     return _OPERATIONS[fused]().operator
 
 

@@ -51,7 +51,9 @@ def multiplied(name: str, a: Tensor, b: Tensor, ranks: tuple[int, int]) -> Tenso
             f"{columns[-2:][0]} differ."
         )
     if ranks[0] == 3 and rows[0] != columns[0]:
-        raise ShapeError(f"{name}() needs equal batch sizes; {rows} and {columns} were given.")
+        raise ShapeError(
+            f"{name}() needs equal batch sizes; shapes {rows} and {columns} were given."
+        )
     return matmul(a, b)
 
 

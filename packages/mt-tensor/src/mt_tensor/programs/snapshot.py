@@ -66,8 +66,8 @@ class Snapshot:
         """Visit all slots that a compiled function and its arguments lead to.
 
         Args:
-            function: the function, whose global variables count wherever it is defined; those of
-                other functions count if these are not of an installed library.
+            function: the function. Its global variables are always visited; those of other
+                functions are not visited if an installed library defines the function.
             given: the arguments.
             static: objects that are not visited.
         """

@@ -39,7 +39,7 @@ def between(
     dtype: DType,
     backend: TensorBackend,
 ) -> Tensor:
-    """Return uniform numbers from [low, high).
+    """Return random numbers, uniformly distributed on [low, high).
 
     Numbers that round to `high` are replaced by the next smaller number of the dtype.
 

@@ -62,7 +62,7 @@ def _shape(name: str, size: Any) -> Shape:
 def rand_like(
     input: Tensor, *, generator: Generator | None = None, **options: Unpack[Options]
 ) -> Tensor:
-    """Return uniform numbers from [0, 1); the options are those of `full_like`."""
+    """Return uniform random numbers from [0, 1); the options are those of `full_like`."""
     return rand(input.shape, generator=generator, **after(input, options))
 
 
@@ -74,7 +74,7 @@ def randint(
     generator: Generator | None = None,
     **options: Unpack[Placement],
 ) -> Tensor:
-    """Return uniform integers from [low, high).
+    """Return random integers, uniformly distributed on [low, high).
 
     `randint(high, size)` starts from 0, as in torch.
 
@@ -87,7 +87,8 @@ def randint(
         **options: `backend`, `device` and `requires_grad`, as in `tensor`.
 
     Raises:
-        DomainError: `low` is not less than `high`.
+        DomainError: `low` is not less than `high`; or the dtype is bool, and a bound is negative or
+            greater than 2.
         TypeError: a bound is not an integer.
         DTypeError: the integers are out of the range of the dtype.
         ShapeError: `size` is not a sequence of non-negative integers.
@@ -121,9 +122,9 @@ def randint_like(
     generator: Generator | None = None,
     **options: Unpack[Options],
 ) -> Tensor:
-    """Return uniform integers from [low, high); the options are those of `full_like`.
+    """Return random integers, uniformly distributed on [low, high), in the shape of `input`.
 
-    `randint_like(input, high)` starts from 0.
+    `randint_like(input, high)` starts from 0. The options are those of `full_like`.
     """
     low, high = (0, low) if high is None else (low, high)
     return randint(low, high, input.shape, generator=generator, **after(input, options))

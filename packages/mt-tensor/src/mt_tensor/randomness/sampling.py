@@ -264,8 +264,8 @@ def random_(
     last = highest if high is None else high - 1
     if not lowest <= low <= last <= highest:
         raise DomainError(
-            f"random_() of {self.dtype.name} needs from_ < to in the range from {lowest} to "
-            f"{highest}; {low} and {high} were given."
+            f"random_() of {self.dtype.name} needs from_ < to, both from {lowest} to "
+            f"{highest + 1}; {low} and {high} were given."
         )
     self._check_in_place()
     with np.errstate(over="ignore"):

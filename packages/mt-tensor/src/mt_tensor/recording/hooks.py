@@ -149,8 +149,8 @@ def register_post_accumulate_grad_hook(
     """
     if not self.requires_grad or not self.is_leaf:
         raise NoGradientError(
-            "register_post_accumulate_grad_hook() needs a leaf that requires grad; for other "
-            "tensors, use register_hook()."
+            "register_post_accumulate_grad_hook() needs a leaf that requires grad: call "
+            "requires_grad_() on a leaf first, or use register_hook() on a computed tensor."
         )
     _check_callable(hook)
     return RemovableHandle(Watch.of(self).after, hook)
