@@ -85,7 +85,7 @@ ADAPTIVE_SOFTMAX = [
         adaptive_softmax.NAME,
         draw(6, 8),
         adaptive_softmax.CLASSES[:5],
-        match="integers of shape",
+        match="integer targets of shape",
         **adaptive_softmax.SETTINGS,
     ),
     invalid(
@@ -689,8 +689,8 @@ PADDING = [
     invalid("CircularPad2d", padding.X[1][0, 0], padding=1, match="one or two dimensions more"),
     invalid("ZeroPad2d", padding.X[2], padding=(1, 2, 3), match="one integer or 4"),
     invalid("ConstantPad1d", padding.X[1], padding=1.5, value=0.0, match="one integer or 2"),
-    invalid("ReflectionPad1d", draw(2, 0, 4), padding=1, match="no elements to pad with"),
-    invalid("ReplicationPad2d", draw(2, 0, 4, 4), padding=1, match="no elements to pad with"),
+    invalid("ReflectionPad1d", draw(2, 0, 4), padding=1, match="repeats elements"),
+    invalid("ReplicationPad2d", draw(2, 0, 4, 4), padding=1, match="repeats elements"),
 ]
 
 POOLING = [

@@ -47,7 +47,8 @@ class Vocabulary:
     ) -> None:
         self.tokens = list(tokens)
         if not all(isinstance(token, str) for token in self.tokens):
-            raise SettingError("the tokens of a Vocabulary must be strings.")
+            types = ", ".join(sorted({type(token).__name__ for token in self.tokens}))
+            raise SettingError(f"the tokens of a Vocabulary must be strings; got types {types}.")
         self._numbers = {token: number for number, token in enumerate(self.tokens)}
         if len(self._numbers) < len(self.tokens):
             twice = next(token for token, times in Counter(self.tokens).items() if times > 1)

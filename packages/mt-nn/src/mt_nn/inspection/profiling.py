@@ -137,7 +137,7 @@ class FunctionEventAvg:
 
     @property
     def cpu_time(self) -> float:
-        """The mean duration of a call."""
+        """The mean duration of a call, in microseconds."""
         return self.cpu_time_total / self.count
 
 

@@ -98,11 +98,15 @@ class AdaptiveLogSoftmaxWithLoss(DeclaredLayer):
         require_tensors("AdaptiveLogSoftmaxWithLoss", target)
         if target.shape != input.shape[:-1] or target.dtype.kind != "integer":
             raise InputError(
-                f"targets for an input of shape {input.shape} must be integers of shape "
-                f"{input.shape[:-1]}; {target.shape} and {target.dtype.name} were given."
+                f"AdaptiveLogSoftmaxWithLoss takes integer targets of shape {input.shape[:-1]} for "
+                f"an input of shape {input.shape}; shape {target.shape} and {target.dtype.name} "
+                "were given."
             )
         if target.numel() and not ((target >= 0) & (target < self.n_classes)).all():
-            raise IndexingError(f"targets must be classes from 0 to {self.n_classes - 1}.")
+            raise IndexingError(
+                f"AdaptiveLogSoftmaxWithLoss takes classes from 0 to {self.n_classes - 1}; classes "
+                f"from {target.min().item()} to {target.max().item()} were given."
+            )
         rows, classes = input.reshape(-1, self.in_features), target.reshape(-1).long()
         head = self.head(rows).log_softmax(1)
         in_head = classes

@@ -52,7 +52,9 @@ def pad(
             f"tensor with one or two dimensions more; got {amounts} for shape {input.shape}."
         )
     if mode != "circular" and input.shape[-dims - 1] == 0:
-        raise InputError(f"a tensor of shape {input.shape} has no elements to pad with.")
+        raise InputError(
+            f"pad() with mode={mode!r} repeats elements; shape {input.shape} has none."
+        )
     original = input
     # Crop first, since cropped elements are not repeated.
     if mode == "circular" and min(amounts) < 0:

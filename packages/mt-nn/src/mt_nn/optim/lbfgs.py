@@ -329,7 +329,7 @@ def _loaded_state(
     saved: Mapping[str, Any],
     __: Any,
 ) -> dict[str, Any]:
-    """Return a saved state; torch stores some of the numbers as tensors."""
+    """Check a saved state, and convert numbers that torch stores as tensors."""
     size = sum(member.numel() for member in optimizer._parameters())
     names = (*_COUNTS, *_STATE) if "d" in saved else _COUNTS
     missing = [name for name in names if name not in saved]

@@ -79,7 +79,7 @@ def save_checkpoint(
         file: the path, whose file is replaced atomically; or a file object.
         generators: whether to save the states of mt-tensor's default generator, of Python's
             `random` and of NumPy's `np.random`, too.
-        metadata: strings by name, stored in the header; see `mt_nn.saving.read_metadata`.
+        metadata: a dictionary of strings, stored in the header; see `mt_nn.saving.read_metadata`.
         **parts: by name, objects with a state (including a `mt_tensor.Generator`), lists and
             dictionaries of them, and values that `save` supports.
 

@@ -65,7 +65,7 @@ def packed(arrays: Mapping[str, Array], metadata: Mapping[str, str]) -> bytes:
 
     Args:
         arrays: contiguous, little-endian arrays by name.
-        metadata: strings by name.
+        metadata: a dictionary of strings.
 
     Raises:
         FileError: the header would be too long.

@@ -51,7 +51,7 @@ def save(obj: Any, f: File, metadata: Mapping[str, str] | None = None) -> None:
             strings, numbers or None as keys.
         f: the path, whose file is replaced atomically; or a binary file object, such as an
             `io.BytesIO`, which is written from its current position.
-        metadata: strings by name, stored in the file; see `mt_nn.saving.read_metadata`.
+        metadata: a dictionary of strings, stored in the file; see `mt_nn.saving.read_metadata`.
 
     Raises:
         FileError: the file cannot be written; an existing file is unchanged.
@@ -97,8 +97,8 @@ def _checked(metadata: Mapping[str, str]) -> dict[str, str]:
             (name + value).encode()
         except (TypeError, UnicodeEncodeError):
             raise SettingError(
-                f"metadata must be strings by name; {name!r} has the value {value!r}. Convert it "
-                "with str()."
+                f"metadata must map strings to strings; {name!r} has the value {value!r}. Convert "
+                "it with str()."
             ) from None
         if name.startswith(layout.OWN):
             raise SettingError(f"the name {name!r} in metadata is reserved: choose another one.")
@@ -218,7 +218,7 @@ def _tensor(array: Array, backend: TensorBackend, name: str, source: str) -> Ten
 
 
 def read_metadata(f: File) -> dict[str, str]:
-    """Return the metadata of a safetensors file: strings by name.
+    """Return the metadata of a safetensors file, a dictionary of strings.
 
     Args:
         f: a path, or a file that is open for reading.

@@ -49,7 +49,7 @@ class Metric(ABC):
         """Return the value over all batches since `reset`; nan if there were none."""
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the counts."""
+        """Return a copy of `counts`."""
         return dict(self.counts)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:

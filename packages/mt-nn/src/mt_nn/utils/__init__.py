@@ -1,7 +1,7 @@
 """Utilities for training.
 
-Packed and padded sequences, parametrizations, fusion of layers, and functions of all gradients or
-parameters.
+Packed and padded sequences, parametrizations, fusion of layers, clipping of gradients, and
+conversion of parameters to a vector.
 """
 
 from mt_nn.utils import parametrizations, parametrize, rnn, stateless

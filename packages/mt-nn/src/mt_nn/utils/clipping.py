@@ -14,10 +14,10 @@ from mt_tensor import Tensor, cat, fused, no_grad, stack, tensor
 def get_total_norm(
     tensors: Tensor | Iterable[Any], norm_type: float = 2.0, error_if_nonfinite: bool = False
 ) -> Tensor:
-    """Return the norm of all elements of tensors together.
+    """Return the norm of all tensors, as if they were concatenated into one vector.
 
     Args:
-        tensors: one or more tensors.
+        tensors: a tensor, or an iterable of tensors; the norm of no tensors is 0.
         norm_type: the order of the norm; `inf` for the largest absolute value.
         error_if_nonfinite: whether to raise an error if the norm is infinite or nan.
 

@@ -86,7 +86,7 @@ class Schedule(ABC):
         return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Load the state of a scheduler of the same class, here or in torch.
+        """Load the state of a scheduler of the same class, saved by this library or by torch.
 
         The rates belong to the optimizer's state, which is loaded separately.
 
