@@ -70,7 +70,7 @@ class TracingSimulator(Simulator):
     Args:
         size: the sizes that plan launches.
         order: the order in which threads run.
-        barriers: whether to keep the barriers of kernels; without them they are wrong.
+        barriers: whether to keep the barriers of kernels; without barriers, results may be wrong.
 
     Attributes:
         launches: all launches so far.

@@ -195,10 +195,10 @@ class Pages:
         )
 
     def _find(self, entry: Entry, name: str) -> str:
-        """Return the qualified name of a name in the docs of an entry; empty if it is unknown.
+        """Return the qualified name that a name in the docs of an entry refers to.
 
-        It is looked up in the module of the entry, its package, and the packages that this builds
-        on.
+        The name is looked up in the module of the entry, in its package, and in the packages that
+        this package depends on. If the name is unknown, the result is an empty string.
         """
         package, space = entry.stage.import_name, entry.path.rpartition(".")[0]
         below = self._stages[self._stages.index(package) :: -1]

@@ -37,7 +37,7 @@ class AddedDirective(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Return its dependencies, its new names, and the names that it redefines."""
+        """Return a folded list of the stage's dependencies, redefined names and new names."""
         added = addition(Workspace.read(), modules(), self.arguments[0])
         lines = [f"- Dependencies: {_codes(added.dependencies) or 'none'}"]
         if added.redefined:

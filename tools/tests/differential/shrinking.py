@@ -67,7 +67,7 @@ def _frozen(steps: Program, number: int, elements: dict[str, Array]) -> Program 
 
 
 def _simpler(steps: Program) -> Iterator[Program | None]:
-    """Yield simpler programs; None where there is none."""
+    """Yield simpler programs, or None for a simplification that is not possible."""
     for size in (4, 2, 1):
         for start in reversed(range(len(steps) - size)):
             yield without(steps, set(range(start, start + size)))

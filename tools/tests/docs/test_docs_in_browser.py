@@ -76,7 +76,7 @@ def type_into(browser: Page, editor: str, text: str) -> None:
 
 
 def run_all(browser: Page) -> None:
-    """Run the last cell of a page, and so all of them."""
+    """Run the last cell of a page, which first runs all others, and wait until they end."""
     browser.value(
         "[...document.querySelectorAll('.cell .cell-bar button')]"
         ".filter((button) => button.textContent === 'Run').at(-1).click()"
