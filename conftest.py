@@ -33,6 +33,10 @@ from hypothesis import Phase, settings
 sys.path.append(str(Path(__file__).with_name("tools")))
 pytest_plugins = ["task_marks", "task_progress", "torch_marks"]
 
+# Hundreds of tests start a process, each of which would compile all imported modules otherwise.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 if os.cpu_count() == 1 or (hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) == 1):
     os.environ.setdefault("NUMBA_NUM_THREADS", "2")
 
