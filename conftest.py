@@ -19,6 +19,7 @@ started, as for the conformance kit of an editable package. In a student's folde
 The report begins with the versions of the libraries that arrays and kernels depend on.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Generator
@@ -72,6 +73,17 @@ def pytest_report_header() -> str:
         with suppress(metadata.PackageNotFoundError):
             installed.append(f"{name} {metadata.version(name)}")
     return f"libraries: {', '.join(installed) or 'none'}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the garbage collector from traversing the tests, a million objects, again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_make_parametrize_id(val: object) -> str:
