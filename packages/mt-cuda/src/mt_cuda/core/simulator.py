@@ -158,43 +158,37 @@ class Simulator(Machine):
 
 
 def _run_block(name: str, cuda: Cuda, order: Sequence[int], start: Callable[[], Any]) -> None:
-    """Run the threads of one block from barrier to barrier."""
+    """Run the threads of one block from barrier to barrier; errors name the thread."""
     waiting: dict[int, Iterator[None]] = {}
-    for thread in order:
-        started = _step(name, cuda, thread, start)
-        if started is not None:  # a kernel with barriers is a generator that has not started
-            waiting[thread] = started
-    while waiting:
-        ended = []
-        for thread, generator in waiting.items():
-            if _step(name, cuda, thread, functools.partial(next, generator, _ENDED)) is _ENDED:
-                ended.append(thread)
-        if ended and len(ended) != len(waiting):
-            here = sorted(set(waiting) - set(ended))
-            raise BarrierError(
-                f"{name}: in block {_show(cuda.blockIdx)} thread(s) {here} wait at a barrier that "
-                f"thread(s) {sorted(ended)} never reach. Every thread of a block must reach every "
-                "barrier: move syncthreads() out of the branch."
-            )
-        cuda.phase += 1
-        if ended:
-            return
-
-
-_ENDED = object()
-
-
-def _step(name: str, cuda: Cuda, thread: int, action: Callable[[], Any]) -> Any:
-    """Run one thread to its next barrier; errors name the thread."""
-    cuda.threadIdx.x = thread
     try:
-        return action()
+        for thread in order:
+            cuda.threadIdx.x = thread
+            started = start()
+            if started is not None:  # a kernel with barriers is a generator that has not started
+                waiting[thread] = started
+        here = list(waiting)
+        while here and len(here) == len(waiting):
+            here = []
+            for thread, generator in waiting.items():
+                cuda.threadIdx.x = thread
+                if next(generator, _ENDED) is not _ENDED:
+                    here.append(thread)
+            cuda.phase += 1
     except Exception as error:
         kind = type(error) if isinstance(error, SimulationError) else SimulationError
         raise kind(
-            f"{name}: thread {thread} of block {_show(cuda.blockIdx)}: "
+            f"{name}: thread {cuda.threadIdx.x} of block {_show(cuda.blockIdx)}: "
             f"{error if kind is type(error) else repr(error)}"
         ) from error
+    if here:
+        raise BarrierError(
+            f"{name}: in block {_show(cuda.blockIdx)} thread(s) {sorted(here)} wait at a barrier "
+            f"that thread(s) {sorted(set(waiting) - set(here))} never reach. Every thread of a "
+            "block must reach every barrier: move syncthreads() out of the branch."
+        )
+
+
+_ENDED = object()
 
 
 def _show(index: SimpleNamespace) -> str:
@@ -212,10 +206,10 @@ class Program:
         filename = f"<kernel {kernel.name}>"
         lines = kernel.source.splitlines(keepends=True)
         linecache.cache[filename] = (len(kernel.source), None, lines, filename)
-        tree = ast.parse(kernel.source, filename)
+        tree = ast.parse(kernel.source.replace("cuda.syncthreads()", "yield"), filename)
         for transform in TRANSFORMS:
             tree = transform.visit(tree)
-        self._code = compile(ast.fix_missing_locations(tree), filename, "exec")
+        self._code = compile(tree, filename, "exec")
 
     def bind(self, cuda: Cuda) -> Callable[..., Any]:
         """Return the function that the threads of one block run."""
@@ -225,17 +219,7 @@ class Program:
         return function
 
 
-class _Barriers(ast.NodeTransformer):
-    """Replace the statement `cuda.syncthreads()` with `yield`."""
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        """Replace a barrier."""
-        if isinstance(node.value, ast.Call) and ast.unparse(node.value) == "cuda.syncthreads()":
-            return ast.copy_location(ast.Expr(ast.Yield()), node)
-        return self.generic_visit(node)
-
-
-TRANSFORMS: list[ast.NodeTransformer] = [_Barriers()]
+TRANSFORMS: list[ast.NodeTransformer] = []
 """Transformations of kernels before Python runs them (`simulation/` adds one)."""
 
 
@@ -297,11 +281,11 @@ class Cuda:
         number = self._requested.get(thread, 0)
         self._requested[thread] = number + 1
         if number == len(self._arrays):
-            self._arrays.append(SHARED["array"](self, _unwritten(shape, np.dtype(dtype).name)))
+            self._arrays.append(SHARED["array"](self, _unwritten(shape, dtype)))
         return self._arrays[number]
 
     def _local_array(self, shape: Any, dtype: Any) -> Array:
-        return _unwritten(shape, np.dtype(dtype).name)
+        return _unwritten(shape, dtype)
 
     @staticmethod
     def _add(memory: Memory, at: int, value: Any) -> None:
@@ -319,9 +303,9 @@ class Cuda:
 # --- Memory -------------------------------------------------------------------------------------
 
 
-def _unwritten(shape: Any, name: str) -> Array:
+def _unwritten(shape: Any, of: Any) -> Array:
     """Return an array filled with a pattern that reveals uninitialized elements."""
-    dtype = np.dtype(name)
+    dtype = np.dtype(of)
     return np.full(shape, np.nan if dtype.kind == "f" else np.array(0x55).astype(dtype), dtype)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import product
 from typing import Any
 
 from mt_cuda.core.errors import OutOfBoundsError, RaceError
@@ -19,7 +21,7 @@ class Shared:
         self._cuda = cuda
         self._elements = elements
         self._convert = elements.dtype.type
-        self._inside: set[Any] = set()  # indices that are known to be within bounds
+        self._indices = _indices(elements.shape)
         self._phase = -1
         # Since the last barrier, for each element: the thread that wrote it, the first that read
         # it, and the last other one that read it.
@@ -29,7 +31,7 @@ class Shared:
 
     def __getitem__(self, at: Any) -> Any:
         """Return one element."""
-        if self._phase != self._cuda.phase or at not in self._inside:
+        if self._phase != self._cuda.phase or at not in self._indices:
             self._begin(at)
         thread = self._cuda.threadIdx.x
         if self._writer.get(at, thread) != thread:
@@ -40,7 +42,7 @@ class Shared:
 
     def __setitem__(self, at: Any, value: Any) -> None:
         """Store one element."""
-        if self._phase != self._cuda.phase or at not in self._inside:
+        if self._phase != self._cuda.phase or at not in self._indices:
             self._begin(at)
         thread = self._cuda.threadIdx.x
         if self._writer.setdefault(at, thread) != thread:
@@ -51,22 +53,27 @@ class Shared:
         self._elements[at] = self._convert(value)
 
     def _begin(self, at: Any) -> None:
-        """Check an index that is used for the first time, and forget accesses before a barrier."""
-        place = at if isinstance(at, tuple) else (at,)
-        if not all(0 <= i < size for i, size in zip(place, self._elements.shape, strict=True)):
+        """Check an index, and forget accesses before a barrier."""
+        if at not in self._indices:
             shape = self._elements.shape
             raise OutOfBoundsError(f"index {at} of shared memory {shape} is out of bounds.")
-        self._inside.add(at)
-        if self._phase != self._cuda.phase:
-            self._phase = self._cuda.phase
-            for accesses in (self._writer, self._reader, self._other):
-                accesses.clear()
+        self._phase = self._cuda.phase
+        for accesses in (self._writer, self._reader, self._other):
+            accesses.clear()
 
     def _race(self, at: Any, does: str, other: int, did: str) -> None:
         raise RaceError(
             f"it {does} element {at} of shared memory, which thread {other} {did} "
             "since the last barrier: put cuda.syncthreads() between the two."
         )
+
+
+@cache
+def _indices(shape: tuple[int, ...]) -> frozenset[Any]:
+    """Return the indices of all elements: integers if there is one dimension, or else tuples."""
+    if len(shape) == 1:
+        return frozenset(range(*shape))
+    return frozenset(product(*map(range, shape)))
 
 
 SHARED["array"] = Shared

@@ -42,8 +42,8 @@ class Slices(ast.NodeTransformer):
         """Replace a slice."""
         self.generic_visit(node)
         if isinstance(node.slice, ast.Slice) and node.slice.lower:
-            rest = ast.Call(ast.Name("rest_of", ast.Load()), [node.value, node.slice.lower], [])
-            return ast.copy_location(rest, node)
+            name = ast.copy_location(ast.Name("rest_of", ast.Load()), node)
+            return ast.copy_location(ast.Call(name, [node.value, node.slice.lower], []), node)
         return node
 
 

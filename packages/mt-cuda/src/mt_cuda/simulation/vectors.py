@@ -12,7 +12,7 @@ from mt_cuda.simulation.slices import Rest
 
 def _load_lanes(lanes: int) -> Callable[..., Any]:
     def load(memory: Any, at: int) -> tuple[Any, ...]:
-        _check_aligned(memory, at, lanes)
+        memory, at = _aligned(memory, at, lanes)
         return tuple([memory[at + lane] for lane in range(lanes)])
 
     return load
@@ -20,21 +20,23 @@ def _load_lanes(lanes: int) -> Callable[..., Any]:
 
 def _store_lanes(lanes: int) -> Callable[..., Any]:
     def store(memory: Any, at: int, values: Sequence[Any]) -> None:
-        _check_aligned(memory, at, lanes)
+        memory, at = _aligned(memory, at, lanes)
         for lane, value in enumerate(values):
             memory[at + lane] = value
 
     return store
 
 
-def _check_aligned(memory: Any, at: int, lanes: int) -> None:
+def _aligned(memory: Any, at: int, lanes: int) -> tuple[Any, int]:
+    """Return an array and the position of 16 bytes in it, given the array or a rest of it."""
     if isinstance(memory, Rest):
-        at += memory.begin
+        memory, at = memory.array, memory.begin + at
     if at % lanes:
         raise SimulationError(
             f"16 bytes from position {at} on are not aligned: the position must be a multiple of "
             f"{lanes}."
         )
+    return memory, at
 
 
 for _lanes in (2, 4, 8, 16):
