@@ -13,11 +13,10 @@ BATCH = 1_000
 """The number of shapes per measurement."""
 
 
-def all_shapes():
-    """Return 100,000 shapes, in an order that mixes small and large ones."""
+def shapes_in_random_order():
+    """Return 20,000 shapes, several times as many as the largest cache holds."""
     shapes = [*itertools.product(range(1, 11), repeat=5)]
-    random.Random(0).shuffle(shapes)
-    return shapes
+    return random.Random(0).sample(shapes, 20 * BATCH)
 
 
 def compute(shapes, base, weight):
@@ -48,16 +47,15 @@ def count_calls(function, *arguments):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", ["numpy", "fast"])
-def test_memory_and_calls_stay_bounded_for_100_000_shapes(backend):
-    shapes = all_shapes()
+def test_memory_and_calls_stay_bounded_for_20_000_shapes(backend):
+    shapes = shapes_in_random_order()
     with mt.use_backend(backend):
         base, weight = mt.rand(100_000), mt.tensor(2.0, requires_grad=True)
         compute(shapes[:BATCH], base, weight)
         first = count_calls(compute, shapes[BATCH : 2 * BATCH], base, weight)
-        compute(shapes[2 * BATCH : -20 * BATCH], base, weight)
         tracemalloc.start()
         try:
-            compute(shapes[-20 * BATCH : -10 * BATCH], base, weight)
+            compute(shapes[2 * BATCH : -10 * BATCH], base, weight)
             before, _ = tracemalloc.get_traced_memory()
             compute(shapes[-10 * BATCH : -BATCH], base, weight)
             after, _ = tracemalloc.get_traced_memory()
