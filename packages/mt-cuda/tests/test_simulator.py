@@ -62,6 +62,21 @@ def test_overwriting_an_element_that_another_thread_reads_is_a_race(order):
         run(body, order)
 
 
+@pytest.mark.parametrize(("order", "first", "writer"), [("forward", 0, 2), ("reversed", 7, 5)])
+def test_writing_an_element_that_several_threads_have_read_is_a_race(order, first, writer):
+    body = f"""
+row = cuda.shared.array(8, float32)
+row[cuda.threadIdx.x] = x[0]
+cuda.syncthreads()
+y[0] = row[3]
+if cuda.threadIdx.x == {writer}:
+    row[3] = x[1]
+"""
+    race = f"thread {writer} .* it writes element 3 .* thread {first} read since the last barrier"
+    with pytest.raises(RaceError, match=race):
+        run(body, order)
+
+
 @pytest.mark.parametrize("order", ORDERS)
 def test_writing_one_element_from_two_threads_is_a_race(order):
     with pytest.raises(RaceError, match="writes element 0"):

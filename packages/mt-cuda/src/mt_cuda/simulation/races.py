@@ -23,21 +23,18 @@ class Shared:
         self._convert = elements.dtype.type
         self._indices = _indices(elements.shape)
         self._phase = -1
-        # Since the last barrier, for each element: the thread that wrote it, the first that read
-        # it, and the last other one that read it.
-        self._writer: dict[Any, int] = {}
-        self._reader: dict[Any, int] = {}
-        self._other: dict[Any, int] = {}
+        # Since the last barrier: for each element, the first thread that accessed it, and the
+        # elements that were written. A thread runs to its next barrier before others do.
+        self._first: dict[Any, int] = {}
+        self._written: set[Any] = set()
 
     def __getitem__(self, at: Any) -> Any:
         """Return one element."""
         if self._phase != self._cuda.phase or at not in self._indices:
             self._begin(at)
         thread = self._cuda.threadIdx.x
-        if self._writer.get(at, thread) != thread:
-            self._race(at, "reads", self._writer[at], "wrote")
-        if self._reader.setdefault(at, thread) != thread:
-            self._other[at] = thread
+        if self._first.setdefault(at, thread) != thread and at in self._written:
+            self._race(at, "reads", self._first[at], "wrote")
         return self._elements[at]
 
     def __setitem__(self, at: Any, value: Any) -> None:
@@ -45,11 +42,9 @@ class Shared:
         if self._phase != self._cuda.phase or at not in self._indices:
             self._begin(at)
         thread = self._cuda.threadIdx.x
-        if self._writer.setdefault(at, thread) != thread:
-            self._race(at, "writes", self._writer[at], "wrote")
-        for readers in (self._reader, self._other):
-            if readers.get(at, thread) != thread:
-                self._race(at, "writes", readers[at], "read")
+        if self._first.setdefault(at, thread) != thread:
+            self._race(at, "writes", self._first[at], "wrote" if at in self._written else "read")
+        self._written.add(at)
         self._elements[at] = self._convert(value)
 
     def _begin(self, at: Any) -> None:
@@ -58,8 +53,8 @@ class Shared:
             shape = self._elements.shape
             raise OutOfBoundsError(f"index {at} of shared memory {shape} is out of bounds.")
         self._phase = self._cuda.phase
-        for accesses in (self._writer, self._reader, self._other):
-            accesses.clear()
+        self._first.clear()
+        self._written.clear()
 
     def _race(self, at: Any, does: str, other: int, did: str) -> None:
         raise RaceError(
