@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -69,9 +70,12 @@ def test_from_numpy_shares_unaligned_memory() -> None:
     assert x[5].item() == 7.0
 
 
-def test_empty_with_too_many_elements_raises() -> None:
+@pytest.mark.parametrize(
+    "make", [lambda: mt.empty(2**62), lambda: mt.ones(1).expand(2**62).clone()]
+)
+def test_tensor_with_too_many_elements_raises(make: Callable[[], mt.Tensor]) -> None:
     with mt.use_backend("fast"), pytest.raises(ShapeError, match="more elements than"):
-        mt.empty(2**62)
+        make()
 
 
 def test_aligned_accepts_read_only_memory() -> None:

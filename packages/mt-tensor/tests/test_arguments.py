@@ -422,6 +422,7 @@ TOO_LARGE = (
     lambda: mt.empty(10**20),
     lambda: X.diag_embed(10**20),
     lambda: mt.ones(1).expand(2**62) + 1,
+    lambda: mt.ones(1).expand(2**62).clone(),
     lambda: mt.arange(0.0, 1e20),
     lambda: mt.eye(2**32),
     lambda: mt.rand(0, 10**20),

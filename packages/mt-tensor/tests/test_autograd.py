@@ -405,14 +405,17 @@ def test_backward_of_several_tensors_adds_gradients() -> None:
 # --- Detached tensors, data and custom functions ------------------------------------------------
 
 
-def test_detach_in_place_makes_leaf_but_raises_for_view() -> None:
+def test_detach_in_place_makes_leaf_that_shares_memory_with_its_base() -> None:
     for m in (mt, torch):
         x = m.tensor([1.0, 2.0], requires_grad=True)
         y = x * 2
         assert y.detach_() is y
         assert (y.is_leaf, y.requires_grad) == (True, False)
-        with pytest.raises(RuntimeError if m is torch else NoGradientError, match="view"):
-            (x * 2)[0].detach_()
+    base = mt.tensor([1.0, 2.0], requires_grad=True) * 2  # torch has no detach_() of views
+    view = base[:1].detach_()
+    assert (view.is_leaf, view.requires_grad, base.requires_grad) == (True, False, True)
+    view.zero_()
+    assert base.tolist() == [0, 4]
 
 
 def test_setting_data_replaces_elements_of_same_dtype() -> None:

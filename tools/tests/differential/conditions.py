@@ -117,16 +117,6 @@ def _short(context: Context) -> bool:
     return any((length <= limit).any() for length in lengths)
 
 
-def _alone(context: Context) -> bool:
-    """Return whether no other value shares the memory of the first operand.
-
-    Results of in-place steps are not counted: they are other names of their operands.
-    """
-    changed = {f"v{i}" for i, step in enumerate(context.steps) if step.operation.endswith("_")}
-    places = [place for name, place in context.memory.items() if name not in changed]
-    return places.count(context.memory.get(str(context.step.refs[0]), "")) == 1
-
-
 def _overlapping(context: Context) -> bool:
     """Return whether two operands share memory."""
     names = [str(ref) for ref in context.step.refs]
@@ -214,7 +204,6 @@ CONDITIONS: dict[str, Callable[[Context], bool]] = {
     "changed in place": lambda context: any(
         step.operation.endswith(("_", "setitem")) for step in context.steps
     ),
-    "alone in memory": _alone,
     "overlapping": _overlapping,
     "reinterpreted": _reinterpreted,
     "short": _short,

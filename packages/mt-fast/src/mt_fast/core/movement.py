@@ -22,14 +22,17 @@ from mt_tensor import DType, TensorData, uint8
 from mt_tensor.core import host
 from mt_tensor.core.casting import assign
 from mt_tensor.core.layout import Layout
-from mt_tensor.core.tensor_data import MAX_DIMENSIONS
+from mt_tensor.core.tensor_data import MAX_DIMENSIONS, not_an_array
 
 BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
 def new_view(layout: Layout) -> TensorData:
-    """Return a new view with arbitrary elements."""
-    return TensorData.in_rows(empty(layout.size, layout.dtype.numpy), layout)
+    """Return a new view with arbitrary elements; raise ShapeError if there would be too many."""
+    try:
+        return TensorData.in_rows(empty(layout.size, layout.dtype.numpy), layout)
+    except ValueError as error:
+        raise not_an_array((layout.size,)) from error
 
 
 def copy(source: TensorData, out: TensorData, parallel: bool) -> None:

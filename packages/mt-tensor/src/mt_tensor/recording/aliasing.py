@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_autodiff import NoGradientError, enable_grad
+from mt_autodiff import enable_grad
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.dtypes import Array
 from mt_tensor.core.errors import InPlaceError
@@ -130,12 +130,9 @@ def shown_elements(base: TensorData, view: TensorData) -> Array:
 def detach_(self: Tensor) -> Tensor:
     """Detach the tensor in place: make it a leaf that does not require grad, and return it.
 
-    Raises:
-        NoGradientError: the tensor is a view, whose base would keep its history.
+    A view still shares the memory of its base afterwards, like the result of `detach()`.
     """
-    if self._base is not None and self.requires_grad:
-        raise NoGradientError("detach_() cannot detach a view from its base: use detach().")
-    self._node, self._requires_grad = None, False
+    self._node, self._base, self._requires_grad = None, None, False
     return self
 
 
