@@ -117,7 +117,7 @@ def test_symbol_has_the_lines_and_docstring_of_its_statement(modules: ModulesCol
     ("name", "message"),
     [
         ("q.low", "the workspace has no 'q'."),
-        ("p.high.High.sizes", r"p.high.High \(.*high.py, line 6\) has no 'sizes'. Did you mean size"),
+        ("p.high.High.sizes", r"p.high.High \(.*high.py, line 6\) has no 'sizes'. Did you mean s"),
         ("p.low.rely", r"p.low \(.*low.py, line 1\) has no 'rely'. Did you mean relu"),
         ("p.low[column]", r"no statement of p.low .* defines \[column\]"),
         ("p.low.annotations", "not defined in p.low .*, but imported: __future__.annotations"),

@@ -536,7 +536,9 @@ def test_valid_header_loads_as_in_safetensors_and_invalid_one_raises(
                 name: part["shape"] for name, part in parts.items()
             }
         else:
-            with pytest.raises(nn.FileError, match="truncated|not supported|damaged|exceeds the limit"):
+            with pytest.raises(
+                nn.FileError, match="truncated|not supported|damaged|exceeds the limit"
+            ):
                 nn.load(file)
 
 

@@ -88,7 +88,6 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "deepcopy of a result": lambda lib: copy.deepcopy(leaf(lib) * 2),
     "numpy of a leaf": lambda lib: leaf(lib).numpy(),
     "asarray of a leaf": lambda lib: np.asarray(leaf(lib)),
-    "detach_ of a view": lambda lib: leaf(lib).clone()[0].detach_(),
     "retain_grad of a constant": lambda lib: lib.ones(2).retain_grad(),
     "hook of a constant": lambda lib: lib.ones(2).register_hook(print),
     "hook that returns another shape": lambda lib: backward_with_hook(lib, lambda grad: grad[0]),
