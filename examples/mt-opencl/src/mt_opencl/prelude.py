@@ -84,7 +84,7 @@ static inline long floor_quotient(long x, long y)
     return x / y - ((x % y != 0) & ((x < 0) != (y < 0)));
 }
 
-static inline long floor_rest(long x, long y)
+static inline long floor_remainder(long x, long y)
 {
     return x - floor_quotient(x, y) * y;
 }
