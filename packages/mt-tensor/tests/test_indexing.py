@@ -424,6 +424,8 @@ def test_index_add_accepts_float_factor_only_if_it_is_an_integer(dtype: str) -> 
     assert np.array_equal(result, theirs.index_add(1, at[1], sources[1], alpha=2.0))
     with pytest.raises(errors.DTypeError, match=r"alpha=1\.5 does not fit"):
         ours.index_add(1, at[0], sources[0], alpha=1.5)
+    huge = ours.double().index_add(1, at[0], sources[0].double(), alpha=1e30)
+    assert huge.tolist() == [[1, 2e30, 1], [1, 2e30, 1]]
 
 
 def test_nonzero_masked_select_and_take_along_dim_match_torch() -> None:

@@ -362,7 +362,7 @@ def _added_slices(
 ) -> tuple[int, Tensor, Tensor]:
     """Check the arguments of `index_add`, and return those of a scatter: dim, index and source."""
     dim, index = checked_slices("index_add", input, dim, index, source)
-    if isinstance(alpha, float) and alpha.is_integer():
+    if not source.is_floating_point() and isinstance(alpha, float) and alpha.is_integer():
         alpha = int(alpha)
     alpha = checked_factor("alpha", alpha, source.dtype)
     added = source if alpha == 1 else elementwise("mul", source, alpha).to(source.dtype)
