@@ -24,6 +24,8 @@ from mt.browser import BrowserError, Page, page, programs
 from mt.docs.serve import server
 from mt.workspace import ROOT
 
+pytestmark = pytest.mark.browser
+
 SITE = ROOT / "build" / "docs"
 AXE = ROOT / "docs" / "node_modules" / "axe-core" / "axe.min.js"
 COURSE = sorted(file.relative_to(SITE).as_posix() for file in SITE.glob("course/**/*.html"))
