@@ -113,6 +113,14 @@ def test_stride_longer_than_the_images_gives_gradient_of_one_window() -> None:
         assert grad.tolist() == [[[1.0, 2.0, 3.0, 4.0, 0.0, 0.0]]]
 
 
+def test_dilation_larger_than_memory_has_no_effect_on_kernel_of_one_tap() -> None:
+    images, kernels = np.arange(3.0).reshape(1, 1, 3), np.full((1, 1, 1), 2.0)
+    sliding = Sliding((1,), (0,), (2**63 - 1,), 1)
+    assert convolve(images, kernels, None, sliding).tolist() == [[[0.0, 2.0, 4.0]]]
+    assert image_gradient(np.ones((1, 1, 3)), kernels, (3,), sliding).tolist() == [[[2.0] * 3]]
+    assert kernel_gradient(images, np.ones((1, 1, 3)), (1,), sliding).tolist() == [[[3.0]]]
+
+
 def test_columns_of_large_convolution_are_computed_in_blocks() -> None:
     """The scratch memory of a convolution does not grow with the images."""
     images, kernels = np.zeros((2, 3, 90, 1000), np.float32), np.zeros((1, 3, 5, 5), np.float32)

@@ -143,7 +143,7 @@ invalid(
     r"^masked_fill\(\) takes a bool mask; float32",
 )
 invalid("masked_select", lambda x: x.masked_select(x[:, :2] > 0), IndexingError, "do not broadcast")
-invalid("take_along_dim", lambda x: x.take_along_dim(x), DTypeError, "indices of int64; float32")
+invalid("take_along_dim", lambda x: x.take_along_dim(x), DTypeError, "int64 or int32; float32")
 invalid(
     "take_along_dim",
     lambda x: x.take_along_dim(x.long(), 1),

@@ -450,6 +450,7 @@ def test_nonzero_masked_select_and_take_along_dim_match_torch() -> None:
     )
     flat = both(np.array([[4, 3]]))
     assert mt.take_along_dim(ours, flat[0]).tolist() == [0, -1]
+    assert mt.take_along_dim(ours, flat[0].int()).tolist() == [0, -1]
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (2, 2), (0,)])

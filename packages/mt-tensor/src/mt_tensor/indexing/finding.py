@@ -16,7 +16,6 @@ from mt_tensor.core.dtypes import int64
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.gathering import Gather, checked_index, in_range
 from mt_tensor.core.named import fused
-from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import shape_broadcast, size_of, strides_from_shape
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, ShapeError
@@ -77,19 +76,14 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
 
     Args:
         input: any tensor.
-        indices: int64; broadcast with `input` in all dimensions but `dim`.
+        indices: int64 or int32; broadcast with `input` in all dimensions but `dim`.
         dim: the dimension; None to index the flattened tensor.
 
     Raises:
-        DTypeError: `indices` is not int64.
+        DTypeError: `indices` is neither int64 nor int32.
         ShapeError: `input` and `indices` have different numbers of dimensions.
         IndexingError: an index is out of range, the shapes do not broadcast, or `input` is 0-D.
     """
-    common_backend(input, indices)
-    if indices.dtype is not int64:
-        raise DTypeError(
-            f"take_along_dim() takes indices of int64; {indices.dtype.name} was given."
-        )
     if dim is None:
         return _gathered(input.reshape(-1), 0, indices.reshape(-1))
     if input.ndim != indices.ndim:

@@ -154,9 +154,9 @@ def _layout(images: Shape, strides: Strides, size: Shape, how: Sliding) -> tuple
     of_image, of_channel, *steps = strides
     each_dim = zip(lengths, size, stride, dilation, strict=True)
     counts = [(length - d * (taps - 1) - 1) // s + 1 for length, taps, s, d in each_dim]
-    within = [step * d for step, d in zip(steps, dilation, strict=True)]
-    moves = map(min, stride, lengths)  # the longer stride of a single window may exceed any memory
-    between = [step * move for step, move in zip(steps, moves, strict=True)]
+    # The stride of a single window, or the dilation of a single tap, may exceed any memory.
+    within = [step * min(d, n) for step, d, n in zip(steps, dilation, lengths, strict=True)]
+    between = [step * min(s, n) for step, s, n in zip(steps, stride, lengths, strict=True)]
     of_group = of_channel * (channels // groups)
     return (
         (groups, channels // groups, *size, n, *counts),
