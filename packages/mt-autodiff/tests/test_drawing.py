@@ -50,6 +50,7 @@ class Box:
     texts: dict[str, str]
     details: list[str]
     corners: tuple[float, float, float, float]  # left, top, right, bottom
+    baselines: list[float]
 
     @property
     def derivative(self) -> float:
@@ -110,10 +111,13 @@ def parse(picture: str) -> Drawing:
         assert outline is not None
         assert title is not None
         x, y, width, height = (float(outline.attrib[k]) for k in ("x", "y", "width", "height"))
-        texts = {t.attrib["class"].split()[0]: t.text or "" for t in group.iter(f"{SVG}text")}
+        written = list(group.iter(f"{SVG}text"))
+        texts = {t.attrib["class"].split()[0]: t.text or "" for t in written}
+        baselines = [float(t.attrib["y"]) for t in written]
         corners = (x, y, x + width, y + height)
         details = (title.text or "").split("\n")
-        drawing.boxes.append(Box(group.attrib["class"].split(), texts, details, corners))
+        kinds = group.attrib["class"].split()
+        drawing.boxes.append(Box(kinds, texts, details, corners, baselines))
     return drawing
 
 
@@ -265,6 +269,7 @@ def test_values_are_rounded_in_boxes_and_complete_in_details(value: float, shown
         ("a<b & \"c\" 'd'", "a<b & \"c\" 'd'"),
         ("]]><!--", "]]><!--"),
         ("损失 🙂", "损失 🙂"),
+        ("a shorter name", "a shorter name"),
         ("a name that is quite long", "a name that i…"),
         ("null\x00 esc\x1b", "null\ufffd esc\ufffd"),
         ("half\ud800 \uffff", "half\ufffd \ufffd"),
@@ -310,6 +315,13 @@ def test_box_width_grows_with_its_text() -> None:
         return box.corners[2] - box.corners[0]
 
     assert width("x") < width("xxxx") < width("損失関数")
+
+
+def test_texts_are_vertically_centered_in_their_box() -> None:
+    for box in parse(to_svg((Scalar(2.0, name="x") * 3.0).tanh())).boxes:
+        _, top, _, bottom = box.corners
+        middle = (min(box.baselines) + max(box.baselines)) / 2
+        assert middle - 4.5 == pytest.approx((top + bottom) / 2, abs=0.2)
 
 
 # --- Random programs ------------------------------------------------------------------------------

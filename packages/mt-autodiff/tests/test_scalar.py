@@ -349,6 +349,11 @@ def test_chain_rule_takes_any_number(derivative: float) -> None:
         assert result == derivative / 2
 
 
+def test_chain_rule_of_function_keeps_the_graph() -> None:
+    result = function(lambda ctx, x: x / 2, lambda ctx, d: d / 2)(Scalar(3.0))
+    assert list(result.chain_rule(1.0)) == list(result.chain_rule(1.0))
+
+
 def test_function_without_forward_or_backward_names_it() -> None:
     with pytest.raises(NotImplementedError, match="static method forward"):
         ScalarFunction.apply(Scalar(1.0))

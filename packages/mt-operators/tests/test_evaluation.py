@@ -35,6 +35,7 @@ def test_python_operators_dispatch_by_names_of_the_table():
     assert 2.0**x == ("pow", (2.0, x))
     assert 7 // x == ("floor_divide", (7, x))
     assert divmod(x, 7) == (("floor_divide", (x, 7)), ("remainder", (x, 7)))
+    assert divmod(7, x) == (("floor_divide", (7, x)), ("remainder", (7, x)))
     assert (x < 1) == ("lt", (x, 1))
     assert (x == 1) == ("eq", (x, 1))
     assert (True & x) == ("logical_and", (True, x))

@@ -95,6 +95,14 @@ def test_integer_arguments_give_exact_integers(name: str, number: int) -> None:
     assert isinstance(result, int)
 
 
+@pytest.mark.parametrize(
+    ("name", "pole"),
+    [("log", 0.0), ("log2", 0.0), ("log10", 0.0), ("log1p", -1.0), ("atanh", -1.0), ("atanh", 1.0)],
+)
+def test_function_at_its_pole_is_infinite(name: str, pole: float) -> None:
+    assert OPERATORS[name].function(pole) == math.copysign(math.inf, pole or -1.0)
+
+
 PRESERVE_ZERO = ["sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf"]
 PRESERVE_ZERO += ["sqrt", "expm1", "log1p", "id", "neg", "softsign", "selu"]
 PRESERVE_ZERO += ["silu", "quick_gelu", "gelu", "gelu_tanh", "mish", "hardswish"]
