@@ -14,6 +14,7 @@ from mt_autodiff import (
     NoGradientError,
     Scalar,
     ScalarFunction,
+    backpropagate,
     derivatives,
     enable_grad,
     grad,
@@ -335,6 +336,15 @@ def test_grad_modes_work_as_decorators_but_not_on_generators() -> None:
 
     with pytest.raises(TypeError, match="no_grad cannot decorate 'generator'.*`with` block"):
         no_grad(generator)
+
+
+def test_backpropagate_by_default_frees_the_graph_and_records_nothing() -> None:
+    x = Scalar(3.0)
+    y = x.square()
+    backpropagate(y, 1.0)
+    assert type(x.derivative) is float
+    with pytest.raises(GraphFreedError):
+        backpropagate(y, 1.0)
 
 
 def test_inference_mode_takes_a_mode() -> None:

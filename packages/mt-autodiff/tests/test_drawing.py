@@ -434,7 +434,10 @@ def test_input_is_placed_next_to_the_operation_that_uses_it() -> None:
 def test_long_edge_passes_through_every_layer() -> None:
     x = Scalar(1.0, name="x")
     drawing = parse(to_svg(x.tanh().tanh().tanh() * x))
-    assert len(drawing.tracks) == 3
+    pieces = sorted(drawing.tracks, key=lambda line: line.start)
+    assert len(pieces) == 3
+    for piece, following in itertools.pairwise(pieces):
+        assert piece.end == pytest.approx(following.start, abs=0.2)
     check_geometry(drawing)
 
 
