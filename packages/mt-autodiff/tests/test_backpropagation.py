@@ -2,7 +2,8 @@
 
 import math
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -334,8 +335,17 @@ def test_grad_modes_work_as_decorators_but_not_on_generators() -> None:
     def generator() -> Iterator[bool]:
         yield is_grad_enabled()
 
-    with pytest.raises(TypeError, match="no_grad cannot decorate 'generator'.*`with` block"):
-        no_grad(generator)
+    async def coroutine() -> bool:
+        return is_grad_enabled()
+
+    async def asynchronous_generator() -> AsyncIterator[bool]:
+        yield is_grad_enabled()
+
+    functions: list[Callable[..., Any]] = [generator, coroutine, asynchronous_generator]
+    for function in functions:
+        name = function.__name__
+        with pytest.raises(TypeError, match=f"no_grad cannot decorate '{name}'.*`with` block"):
+            no_grad(function)
 
 
 def test_backpropagate_by_default_frees_the_graph_and_records_nothing() -> None:

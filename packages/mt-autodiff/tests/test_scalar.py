@@ -75,6 +75,15 @@ def test_result_requires_grad_if_any_input_does(requires_grad: tuple[bool, bool]
         assert z.history.ctx.needs_input_grad == requires_grad
 
 
+def test_function_under_no_grad_needs_no_gradient() -> None:
+    needed = []
+    double = function(lambda ctx, x: needed.append(ctx.needs_input_grad) or 2 * x, lambda ctx, d: d)
+    double(Scalar(1.0))
+    with no_grad():
+        double(Scalar(1.0))
+    assert needed == [(True,), (False,)]
+
+
 def test_operator_of_scalars_equals_row_of_table_on_floats() -> None:
     for spec in SPECS.values():
         values = [low + 0.3 * (high - low) for low, high in spec.ranges]

@@ -37,6 +37,19 @@ def test_training_lowers_the_loss_on_every_dataset(name: str) -> None:
     assert seen[-1] < 0.9 * seen[0]
 
 
+def test_history_has_the_accuracy_before_each_step() -> None:
+    dataset = xor(20)
+    network = Network(hidden=(3,), seed=2)
+    before = accuracy(network, dataset)
+    assert train(network, dataset, 1, 0.1)[0].accuracy == before
+    for parameter in network.parameters():
+        parameter.update(Scalar(0.0))
+    bias = list(network.parameters())[-1]
+    bias.update(Scalar(-0.5))  # the score of every point
+    zeros = sum(label == 0 for _, label in dataset) / len(dataset)
+    assert train(network, dataset, 1, 0.0)[0].accuracy == zeros
+
+
 def test_linear_computes_weighted_sums_plus_bias() -> None:
     layer = Linear(3, 2, random.Random(0))
     inputs = [0.5, -1.0, 2.0]

@@ -103,6 +103,17 @@ def test_function_at_its_pole_is_infinite(name: str, pole: float) -> None:
     assert OPERATORS[name].function(pole) == math.copysign(math.inf, pole or -1.0)
 
 
+def test_shifts_by_the_width_of_integers_shift_out_all_bits() -> None:
+    left, right = (OPERATORS[f"bitwise_{way}_shift"].function for way in ("left", "right"))
+    assert (left(1, 63), left(1, 64), left(1, -1)) == (2**63, 0, 0)
+    assert (right(-(2**63), 62), right(2**63 - 1, 64), right(-1, 64), right(5, -1)) == (
+        -2,
+        0,
+        -1,
+        0,
+    )
+
+
 PRESERVE_ZERO = ["sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf"]
 PRESERVE_ZERO += ["sqrt", "expm1", "log1p", "id", "neg", "softsign", "selu"]
 PRESERVE_ZERO += ["silu", "quick_gelu", "gelu", "gelu_tanh", "mish", "hardswish"]

@@ -114,6 +114,8 @@ class _Computing(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST | None:
         node.returns = None
         decorators = {ast.unparse(decorator) for decorator in node.decorator_list}
+        if len(node.body) == 1 and ast.get_docstring(node) is not None:  # of a Protocol
+            return None
         if node.name in {"__repr__", "__str__"} or decorators & {"overload", "abstractmethod"}:
             return None
         return self.generic_visit(node)
