@@ -71,7 +71,7 @@ class Context:
 
 
 class Differentiable(Protocol):
-    """A function with a backward."""
+    """A function with a `backward` method."""
 
     def backward(self, ctx: Any, derivative: Any, /) -> Any:
         """Return the derivative with respect to each input, a tuple if there are several."""

@@ -30,11 +30,11 @@ class ScalarOperator:
         inputs = tuple([v if isinstance(v, Scalar) else constant(v) for v in values])
         if len(inputs) != len(operator.partials):
             raise TypeError(
-                f"{operator.name} takes {operator.arity} argument(s); {len(inputs)} were given."
+                f"{operator.name}() takes {operator.arity} argument(s); {len(inputs)} were given."
             )
         if operator.result == "integer":
             raise WholeNumberError(
-                f"{operator.name} works on integers, and a Scalar holds a float: call "
+                f"{operator.name}() works on integers, and a Scalar holds a float: call "
                 f"OPERATORS[{operator.name!r}].function with integers."
             )
         if operator.result == "bool":
