@@ -75,7 +75,7 @@ def test_leaf_can_be_changed_under_no_grad() -> None:
     ("names", "function", "message"),
     [
         (("y",), lambda x: x, "names of positional arguments"),
-        ((), lambda x: x, "none was given"),
+        ((), lambda x: x, "none were given"),
     ],
 )
 def test_names_must_be_positional_arguments(names: Any, function: Any, message: str) -> None:

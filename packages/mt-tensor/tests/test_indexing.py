@@ -417,7 +417,7 @@ def test_index_of_int32_is_like_that_of_int64(call: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "bool"])
-def test_index_add_accepts_float_factor_only_if_it_is_an_integer(dtype: str) -> None:
+def test_index_add_of_integers_accepts_only_integral_factors(dtype: str) -> None:
     ours, theirs = both(np.ones((2, 3), dtype))
     at, sources = both(np.array([1, 1])), both(np.ones((2, 2), dtype))
     result = ours.index_add(1, at[0], sources[0], alpha=2.0)

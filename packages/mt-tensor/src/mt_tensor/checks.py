@@ -24,7 +24,7 @@ def existing_dim(name: str, dim: int, shape: Shape) -> int:
         TypeError: the dimension is not an integer.
     """
     if not shape:
-        raise IndexingError(f"{name}() needs a tensor with at least one dimension.")
+        raise IndexingError(f"{name}() needs at least one dimension; a 0-D tensor was given.")
     return normalize_dim(dim, len(shape))
 
 

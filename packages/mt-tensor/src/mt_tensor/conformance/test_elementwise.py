@@ -75,13 +75,13 @@ def expected_gradients(name: str, arrays: list[Array], upstream: Array) -> list[
 def assert_close(
     actual: Any, wanted: Array, tolerance: float, absolute: float | None = None
 ) -> None:
-    """Compare elements: nan with nan, others by relative error.
+    """Assert that elements are equal up to rounding; nan equals nan.
 
     Args:
         actual: the computed values.
         wanted: the correct values.
-        tolerance: the largest relative error.
-        absolute: the largest absolute error; `tolerance` if None.
+        tolerance: the relative tolerance.
+        absolute: the absolute tolerance, which is added to it; `tolerance` if None.
     """
     np.testing.assert_allclose(
         np.asarray(actual, dtype=np.float64),

@@ -106,15 +106,15 @@ class ElementwiseOperation:
         """Apply the operator to tensors and numbers, at least one of which is a tensor.
 
         Raises:
-            TypeError: an argument is neither a tensor nor a number, or none is a tensor.
+            TypeError: an argument is missing or neither a tensor nor a number, or none is a tensor.
             IndexingError: the shapes do not broadcast.
-            DTypeError: the operator does not work on this dtype.
+            DTypeError: the operator does not work on the promoted dtype.
             BackendMismatchError: the tensors belong to different backends.
         """
         operator = self.operator
         if len(args) != self.arity:
             raise TypeError(
-                f"{operator.name} takes {self.arity} argument(s); {len(args)} were given."
+                f"{operator.name}() takes {self.arity} argument(s); {len(args)} were given."
             )
         result = self._planned(args)
         if result is not None:
@@ -125,7 +125,7 @@ class ElementwiseOperation:
         for value in args:  # reject arrays instead of promoting them silently
             if not isinstance(value, OPERANDS):
                 raise TypeError(
-                    f"{operator.name} was given {value!r} of type {type(value).__name__}: "
+                    f"{operator.name}() was given {value!r} of type {type(value).__name__}: "
                     "make it a tensor with mt_tensor.tensor(...)."
                 )
         backend = common_backend(*args)
@@ -172,7 +172,7 @@ class ElementwiseOperation:
             if not self.rules.takes_bool:
                 also = advice = ""
             raise DTypeError(
-                f"{self.operator.name} works on integers{also}; {dtype.name} was given. Convert "
+                f"{self.operator.name}() works on integers{also}; {dtype.name} was given. Convert "
                 f"with x.long(){advice}."
             )
         takes_integers = self.rules.takes_integers and self.operator.result != "real"

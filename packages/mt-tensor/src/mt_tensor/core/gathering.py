@@ -73,7 +73,7 @@ def checked_index(name: str, x: Tensor, dim: int, index: Tensor) -> tuple[int, T
 def _indexed_dim(name: str, shape: Shape, dim: int, index: Layout) -> int:
     """Return the dimension along which an index of this layout reads or writes."""
     if not shape:
-        raise IndexingError(f"{name}() needs a tensor with at least one dimension.")
+        raise IndexingError(f"{name}() needs at least one dimension; a 0-D tensor was given.")
     if index.dtype not in (int64, int32):
         raise DTypeError(
             f"{name}() takes an index of int64 or int32; {index.dtype.name} was given."

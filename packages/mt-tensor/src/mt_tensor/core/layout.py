@@ -144,7 +144,7 @@ class Layout:
         return self.like(shape, tuple(reversed(strides)), self.offset)
 
     def sliced(self, starts: Shape, steps: tuple[int, ...], lengths: Shape) -> Layout:
-        """Slice: every `steps[d]`-th element from `starts[d]` on, `lengths[d]` of them."""
+        """Slice: `lengths[d]` elements along each dimension, from `starts[d]`, `steps[d]` apart."""
         offset = self.offset
         if 0 not in lengths:
             offset = index_to_position(starts, self.strides, self.offset)

@@ -216,7 +216,7 @@ class TensorData(StorageMethods):
         return None if layout is None else self.with_layout(layout)
 
     def slice(self, starts: Shape, steps: builtins.tuple[int, ...], lengths: Shape) -> TensorData:
-        """Return every `steps[d]`-th element from `starts[d]` on, `lengths[d]` of them."""
+        """Return `lengths[d]` elements along each dimension, from `starts[d]`, `steps[d]` apart."""
         return self.with_layout(self.layout.sliced(starts, steps, lengths))
 
 

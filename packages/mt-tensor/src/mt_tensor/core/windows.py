@@ -65,11 +65,11 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Return windows of `size` elements, `step` apart, as a new last dimension.
 
     Raises:
-        IndexingError: the dimension is out of range.
-        ShapeError: the window is longer than the dimension, or `step` is not positive.
+        IndexingError: the dimension is out of range, or the tensor is 0-D.
+        ShapeError: `size` is negative or exceeds the dimension, or `step` is not positive.
     """
     if not self.ndim:
-        raise IndexingError("unfold() needs a tensor with at least one dimension.")
+        raise IndexingError("unfold() needs at least one dimension; a 0-D tensor was given.")
     d = normalize_dim(dimension, self.ndim)
     size, step = as_integer("size", size), as_integer("step", step)
     if not 0 <= size <= self.shape[d] or step < 1:

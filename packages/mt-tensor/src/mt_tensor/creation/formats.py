@@ -134,8 +134,8 @@ def with_options(x: Tensor, options: Mapping[str, Any]) -> Tensor:
                 )
         elif name != "memory_format":
             raise TypeError(
-                f"unknown argument {name!r}; functions that create tensors take the options "
-                "pin_memory, layout and memory_format."
+                f"a function that creates a tensor was given an unknown argument {name!r}; besides "
+                "its own arguments, it takes pin_memory, layout and memory_format."
             )
     order = options.get("memory_format")
     if order is None:

@@ -43,7 +43,8 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
 
     Raises:
         DTypeError: `index` is not an integer tensor, or the dtype of `source` differs.
-        IndexingError: an index is out of range, or `source` has another shape.
+        IndexingError: `dim` or an index is out of range, `index` is not 1-D, `input` is 0-D, or
+            `source` has another shape.
     """
     dim, index = checked_slices("index_copy", input, dim, index, source)
     full_index = along(index, dim, input.shape)
@@ -64,7 +65,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Number | Tensor) -
     Raises:
         DTypeError: `index` is not an integer tensor, or `value` is out of the range of the dtype.
         ShapeError: `value` is a tensor with dimensions.
-        IndexingError: an index is out of range.
+        IndexingError: `dim` or an index is out of range, `index` is not 1-D, or `input` is 0-D.
     """
     if input.ndim and index.dtype.kind == "integer":
         index = index.where(index >= 0, index + input.shape[normalize_dim(dim, input.ndim)])

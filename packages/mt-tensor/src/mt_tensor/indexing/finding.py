@@ -82,7 +82,8 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     Raises:
         DTypeError: `indices` is neither int64 nor int32.
         ShapeError: `input` and `indices` have different numbers of dimensions.
-        IndexingError: an index is out of range, the shapes do not broadcast, or `input` is 0-D.
+        IndexingError: `dim` or an index is out of range, the shapes do not broadcast, or `input` is
+            0-D.
     """
     if dim is None:
         return _gathered(input.reshape(-1), 0, indices.reshape(-1))
@@ -161,8 +162,9 @@ def where(
     With the condition alone, return `nonzero(condition, as_tuple=True)`.
 
     Raises:
-        TypeError: the condition is not a tensor.
-        DTypeError: the condition is not bool.
+        TypeError: the condition is not a tensor, or only one of `input` and `other` was given.
+        DTypeError: `input` and `other` were given, and the condition is not bool.
+        IndexingError: the shapes do not broadcast.
     """
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)

@@ -160,7 +160,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     Raises:
         DTypeError: `index` is neither int64 nor int32, or the dtype of `src` differs.
         ShapeError: `index` does not fit `input`, or is larger than `src`.
-        IndexingError: an index is out of range.
+        IndexingError: `dim` or an index is out of range, or `input` is 0-D.
     """
     dim, index = checked_index("scatter_add", input, dim, index)
     return ScatterAdd.apply(input, dim, index, check_source("scatter_add", input, index, src))
@@ -193,7 +193,7 @@ def scatter(
         DTypeError: `index` is neither int64 nor int32, the dtype of `src` differs, or a number is
             out of the range of the dtype.
         ShapeError: `index` does not fit `input`, or is larger than `src`.
-        IndexingError: an index is out of range.
+        IndexingError: `dim` or an index is out of range, or `input` is 0-D.
         DomainError: `reduce` has another value.
         TypeError: both `src` and `value` were given, or neither.
     """
@@ -239,7 +239,7 @@ def scatter_reduce(
         DTypeError: `index` is neither int64 nor int32, the dtype of `src` differs, or the reduction
             is the mean of bool tensors.
         ShapeError: `index` does not fit `input`, or is larger than `src`.
-        IndexingError: an index is out of range.
+        IndexingError: `dim` or an index is out of range, or `input` is 0-D.
         DomainError: `reduce` has another value.
     """
     check_choice("reduce", reduce, REDUCTIONS)
@@ -335,7 +335,8 @@ def index_add(
     Raises:
         DTypeError: `index` is not an integer tensor, the dtype of `source` differs, or the tensors
             are integers but `alpha` is not.
-        IndexingError: an index is out of range, or `source` has another shape.
+        IndexingError: `dim` or an index is out of range, `index` is not 1-D, `input` is 0-D, or
+            `source` has another shape.
     """
     return ScatterAdd.apply(input, *_added_slices(input, dim, index, source, alpha))
 
@@ -392,7 +393,8 @@ def index_reduce(
 
     Raises:
         DTypeError: `index` is not an integer tensor, or the dtype of `source` differs.
-        IndexingError: an index is out of range, or `source` has another shape.
+        IndexingError: `dim` or an index is out of range, `index` is not 1-D, `input` is 0-D, or
+            `source` has another shape.
         DomainError: `reduce` has another value.
     """
     check_choice("reduce", reduce, REDUCTIONS[1:])  # for sums there is index_add()

@@ -69,7 +69,7 @@ def checked_1d_index(name: str, input: Tensor, dim: int, index: Tensor) -> tuple
 
     Raises:
         DTypeError: the index is not an integer tensor.
-        IndexingError: the index is not 1-D, an index is out of range, or `input` is 0-D.
+        IndexingError: `dim` or an index is out of range, the index is not 1-D, or `input` is 0-D.
     """
     if index.backend is not input.backend:
         common_backend(input, index)
@@ -88,7 +88,7 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
 
     Raises:
         DTypeError: `index` is not an integer tensor.
-        IndexingError: `index` is not 1-D, or an index is out of range.
+        IndexingError: `dim` or an index is out of range, `index` is not 1-D, or `input` is 0-D.
     """
     dim, index = checked_1d_index("index_select", input, dim, index)
     return GatherSlices.apply(input, index, dim)

@@ -112,6 +112,7 @@ def norm(
 
     Raises:
         ShapeError: `ord` was given, and the number of dimensions is not 1 or 2.
+        IndexingError: a dimension is out of range or repeated.
         DTypeError: `A` has another dtype.
         DomainError: `ord` has another value.
         TypeError: `ord` of a vector norm is not a number.

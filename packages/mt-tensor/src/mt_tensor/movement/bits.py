@@ -54,8 +54,8 @@ def _reinterpreted_storage(backend: TensorBackend, storage: Any, dtype: DType) -
         return own(storage, dtype)
     if not isinstance(storage, np.ndarray):
         raise ExchangeError(
-            f"backend {backend.name!r} cannot view memory as another dtype: use another backend, "
-            "as in x.to('numpy').view(dtype)."
+            f"a tensor of backend {backend.name!r} cannot be viewed as another dtype: use another "
+            "backend, as in x.to('numpy').view(dtype)."
         )
     whole = storage.nbytes // dtype.itemsize * dtype.itemsize
     return storage.view(np.uint8)[:whole].view(dtype.numpy)

@@ -109,6 +109,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
     Raises:
         ShapeError: no tensor was given, or the shapes differ in a dimension other than `dim`.
+        IndexingError: `dim` is out of range.
     """
     return joined("cat", tensors, dim)
 
@@ -139,6 +140,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 
     Raises:
         ShapeError: no tensor was given, or the shapes differ.
+        IndexingError: `dim` is out of range.
     """
     layouts = set(check_list("stack", tensors))
     shape = tensors[0]._tensor.layout.shape

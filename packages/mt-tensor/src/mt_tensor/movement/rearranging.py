@@ -30,6 +30,7 @@ def roll(input: Tensor, shifts: Ints, dims: Ints | None = None) -> Tensor:
 
     Raises:
         ShapeError: the numbers of shifts and dimensions differ.
+        IndexingError: a dimension is out of range.
     """
     offsets = as_integers((shifts,))
     named = () if dims is None else as_integers((dims,))
@@ -91,6 +92,7 @@ def repeat_interleave(
         DTypeError: `repeats` is a tensor whose dtype is neither int32 nor int64.
         ShapeError: `repeats` has another shape or a negative number, the result would be too
             large, or its size is not `output_size`.
+        IndexingError: `dim` is out of range.
     """
     if repeats is None:
         input, repeats = input._uploaded(np.arange(input.numel())), input
@@ -211,7 +213,8 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     check_choice("indexing", indexing, ("ij", "xy"))
     if not lines or any(line.ndim > 1 for line in lines):
         shapes = ", ".join(str(line.shape) for line in lines)
-        raise ShapeError(f"meshgrid() takes one or more 1-D tensors; {shapes or 'none'} was given.")
+        given = f"shape(s) {shapes}" if lines else "none"
+        raise ShapeError(f"meshgrid() takes one or more 1-D tensors; {given} were given.")
     check_same_dtype("meshgrid", *lines)
     if indexing == "xy" and len(lines) > 1:
         first, second, *rest = meshgrid(lines[1], lines[0], *lines[2:])

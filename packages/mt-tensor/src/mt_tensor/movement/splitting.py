@@ -28,6 +28,7 @@ def split(
     Raises:
         ShapeError: the length is not positive, or one in a list is negative, or they do not add up
             to the size of the dimension.
+        IndexingError: `dim` is out of range, or `tensor` is 0-D.
         TypeError: `split_size_or_sections` is neither an integer nor a sequence.
     """
     require_tensors("split", tensor)
@@ -76,6 +77,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     Raises:
         DomainError: `chunks` is not positive.
         ShapeError: `chunks` is greater than `2**20` for a dimension of size 0.
+        IndexingError: `dim` is out of range, or `input` is 0-D.
         TypeError: `chunks` is not an integer.
     """
     d = existing_dim("chunk", dim, input.shape)
@@ -102,6 +104,7 @@ def tensor_split(
     Raises:
         DomainError: the number of sections is not positive.
         ShapeError: the number of sections is greater than both the size and `2**20`.
+        IndexingError: `dim` is out of range, or `input` is 0-D.
         TypeError: the number of sections is not an integer.
     """
     d = existing_dim("tensor_split", dim, input.shape)
@@ -182,6 +185,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 
     Raises:
         ShapeError: the product of the sizes is not the size of the dimension.
+        IndexingError: `dim` is out of range, or `input` is 0-D.
     """
     d = existing_dim("unflatten", dim, input.shape)
     given = as_integers((sizes,))

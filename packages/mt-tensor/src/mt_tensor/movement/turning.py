@@ -44,7 +44,7 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Return a view of `length` slices along `dim`; a negative `start` counts from the end.
 
     Raises:
-        IndexingError: the range is not inside the dimension.
+        IndexingError: `dim` is out of range, the range is not inside it, or `input` is 0-D.
     """
     d = existing_dim("narrow", dim, input.shape)
     start, length = as_integer("start", start), as_integer("length", length)

@@ -58,7 +58,7 @@ def _areas(
     require_tensors(name, *points)
     common_backend(*points)
     if x is not None and dx is not None:
-        raise TypeError(f"{name}() takes either x, coordinates, or dx, a distance; not both.")
+        raise TypeError(f"{name}() takes either x (coordinates) or dx (a distance), not both.")
     for tensor in points:
         check_not_bool(name, tensor)
     d = existing_dim(name, dim, y.shape)

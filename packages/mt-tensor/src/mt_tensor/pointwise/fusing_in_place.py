@@ -61,7 +61,7 @@ def fused_in_place(function: Function, changed: tuple[str, ...]) -> Callable[...
     if not changed or not {*changed} <= {*names}:
         raise FusionError(
             f"fuse_in_place() takes names of positional arguments of {function!r}, which are "
-            f"{', '.join(names)}; {', '.join(map(repr, changed)) or 'none'} was given."
+            f"{', '.join(names)}; {', '.join(map(repr, changed)) or 'none'} were given."
         )
     positions = tuple(names.index(name) for name in changed)
 

@@ -79,6 +79,7 @@ def div(
             zero.
         DTypeError: the operands are bool and the quotient is rounded.
         DomainError: `rounding_mode` has another value.
+        IndexingError: the shapes do not broadcast.
     """
     if out is not None:
         settings = {"rounding_mode": rounding_mode, "out": out}
@@ -118,6 +119,7 @@ def gcd(input: Tensor, other: Tensor) -> Tensor:
 
     Raises:
         DTypeError: an argument is floating-point, or both are bool.
+        IndexingError: the shapes do not broadcast.
     """
     return elementwise("gcd", input, other)
 
@@ -128,6 +130,7 @@ def lcm(input: Tensor, other: Tensor) -> Tensor:
 
     Raises:
         DTypeError: an argument is floating-point, or both are bool.
+        IndexingError: the shapes do not broadcast.
     """
     return elementwise("lcm", input, other)
 

@@ -75,5 +75,5 @@ def _stored(name: str, out: Tensor, result: Tensor) -> Tensor:
 
 
 def can_store(dtype: DType, target: DType) -> bool:
-    """Return whether a tensor can store results of another dtype, as `torch.can_cast` does."""
+    """Return whether a tensor of `target` can store results of a dtype; see `torch.can_cast`."""
     return dtype.rank <= target.rank

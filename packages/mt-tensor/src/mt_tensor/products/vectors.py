@@ -162,7 +162,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 
     Raises:
         ShapeError: the numbers of dimensions differ, or the size of `dim` is not 3.
-        IndexingError: the other dimensions do not broadcast.
+        IndexingError: `dim` is out of range, or the other dimensions do not broadcast.
     """
     a, b = promoted("cross", input, other)
     if a.ndim != b.ndim:

@@ -117,7 +117,7 @@ class Library:
         self._meanings, self._others = meanings, others
 
     def __getattr__(self, name: str) -> Any:
-        """Return the function or dtype with a name."""
+        """Return a function or dtype by name."""
         found = self._meanings.get(name) or getattr(self._others, name)
         return found if isinstance(found, type) else on_arrays(found)
 
