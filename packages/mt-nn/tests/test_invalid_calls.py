@@ -786,7 +786,7 @@ POOLING = [
         kernel_size=2,
         output_size=2,
         _random_samples=draw(1, 3, 2),
-        match="random samples of shape",
+        match="takes _random_samples of shape",
     ),
 ]
 

@@ -21,7 +21,7 @@ Case = tuple[Array, Pair, Pair, Pair]
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    """Draw planes with ties, possibly infinities and nan, and window size, stride and padding."""
+    """Draw planes with ties, possibly infinities and nan, and a window size, stride and padding."""
 
     def pair(low: int, high: Pair) -> Pair:
         return draw(st.integers(low, high[0])), draw(st.integers(low, high[1]))

@@ -147,7 +147,7 @@ def test_cifar10_returns_images_and_labels(write: Any, tmp_path: Path) -> None:
 
 def test_invalid_cifar10_file_raises(write: Any, tmp_path: Path) -> None:
     for content in (b"", cifar(2)[:-1], b"\0" * 100):
-        with pytest.raises(nn.FileError, match="not a multiple of"):
+        with pytest.raises(nn.FileError, match="not a positive multiple of"):
             read_cifar10(write(content))
     with pytest.raises(nn.FileError, match="record 1 has class 10"):
         read_cifar10(write(cifar(1) + b"\x0a" + bytes(3072)))

@@ -201,12 +201,12 @@ class Distribution:
 
     @property
     def variance(self) -> Tensor:
-        """The variance of each distribution."""
+        """The variance of each distribution; inf or nan if there is none."""
         return self._formula("variance")(self)
 
     @property
     def stddev(self) -> Tensor:
-        """The standard deviation of each distribution."""
+        """The standard deviation of each distribution; inf or nan if there is none."""
         return self.formulas["stddev"](self) if "stddev" in self.formulas else self.variance.sqrt()
 
     def _formula(self, name: str) -> Callable[..., Tensor]:

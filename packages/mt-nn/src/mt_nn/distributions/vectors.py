@@ -1,4 +1,4 @@
-"""The normal distribution of vectors."""
+"""The multivariate normal distribution."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _log_density_of_vectors(d: Any, x: Tensor) -> Any:
 
 
 class MultivariateNormal(Distribution):
-    """The normal distribution of vectors.
+    """The multivariate normal distribution.
 
     The density is `exp(-(x - loc).T @ inv(C) @ (x - loc) / 2) / sqrt(det(2 * pi * C))` for the
     covariance matrix C.

@@ -194,8 +194,8 @@ def fractional_max_pool(
     is_valid = samples.ndim == 3 and samples.shape[1:] == (channels, dims) and len(samples) >= n
     if not is_valid or samples.dtype is not batch.dtype:
         raise InputError(
-            f"{name}() takes random samples of shape {(n, channels, dims)}, or of a larger batch, "
-            f"and the input's dtype; {samples.shape} and {samples.dtype.name} were given."
+            f"{name}() takes _random_samples of shape {(n, channels, dims)}, or of a larger batch, "
+            f"and the input's dtype; shape {samples.shape} and {samples.dtype.name} were given."
         )
     drawn = samples.detach()._numbers()[:n]
     drawn = drawn[..., ::-1] if dims == 2 else drawn  # torch takes that of the width first

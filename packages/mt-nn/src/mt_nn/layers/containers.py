@@ -103,7 +103,7 @@ class _Dict(Module, MutableMapping[str, Member], Generic[Member]):
         return iter(list(self._members()))
 
     def __getitem__(self, key: str) -> Member:
-        """Return the member with a name.
+        """Return a member by name.
 
         Raises:
             KeyError: no member has this name.

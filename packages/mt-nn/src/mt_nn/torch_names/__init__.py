@@ -4,7 +4,7 @@ In a program written for torch, only the imports have to be changed:
 
     import mt_nn.torch_names as torch
     import mt_nn.torch_names.nn.functional as F
-    from mt_nn.core.loader import DataLoader
+    from mt_nn.torch_names.utils.data import DataLoader
 
 Each module of this folder re-exports the classes and functions of mt-tensor and mt-nn that are in
 the module of torch with its name. Submodules are imported at the first access. For a name that is

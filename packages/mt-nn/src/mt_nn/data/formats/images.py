@@ -208,7 +208,7 @@ def parse_cifar10(path: str, content: bytes | bytearray) -> tuple[Bytes, Bytes]:
     if len(content) % RECORD or not content:
         raise FileError(
             f"{path} is damaged or not a binary CIFAR-10 file: its length, {len(content)} bytes, "
-            f"is not a multiple of {RECORD}. Download the file again."
+            f"is not a positive multiple of {RECORD}. Download the file again."
         )
     records = np.frombuffer(content, np.uint8).reshape(-1, RECORD)
     images, classes = records[:, 1:].reshape(-1, *IMAGE), records[:, 0]

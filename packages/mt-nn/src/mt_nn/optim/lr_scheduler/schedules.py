@@ -194,7 +194,7 @@ class LinearLR(DeclaredLR, FactorLR):
 
 
 class PolynomialLR(DeclaredLR, FactorLR):
-    """Multiply rates by `(1 - epoch / total_iters)**power`, and by 0 from `total_iters` on.
+    """Multiply rates by `(1 - epoch / total_iters)**power`, and by 0 after `total_iters` epochs.
 
     Args:
         optimizer: the optimizer whose learning rates are set.
