@@ -36,7 +36,7 @@ def split_plan(fold: Fold, parallel_from: int) -> Plan | None:
     outputs, contiguous = fold.outputs(), _contiguous(fold)
 
     def filled(size: int, lead: tuple[Dimension, ...], shift: int = 0, slot: int = 0) -> Fold:
-        """Return the reduction that fills the slots of the dimensions `lead`, from `slot` on."""
+        """Return the reduction that fills the slots of dimensions `lead`, starting at `slot`."""
         folded = list(fold.folded)
         folded[position] = replace(longest, size=size)
         return replace(

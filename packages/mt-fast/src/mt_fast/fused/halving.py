@@ -28,7 +28,7 @@ PLACES = range(4)
 
 
 def _windows(v: Vectors, row: Any, below: Any, place: Any, few: Any) -> Sequence[Any]:
-    """Return four vectors: the elements at the four places of the windows from `place` on."""
+    """Return four vectors: the elements at the four places of the windows that start at `place`."""
     b = v.builder
     vectors = []
     for pointer in (row, below):

@@ -198,7 +198,7 @@ def _widths(length: int, k: int, itemsize: int) -> tuple[int, int]:
 
 @inner
 def fill(panel: Any, b: Any, start: Any, steps: Any, taps: Any, count: Any, strip: Any) -> None:
-    """Copy `count` columns of `taps` rows of `b`, from `start` on, strip by strip.
+    """Copy `count` columns of `taps` rows of `b`, starting at `start`, strip by strip.
 
     The steps are the distance between adjacent rows and between adjacent columns, one of which is
     1.

@@ -60,7 +60,7 @@ def product_halves(_context: Any, x: Any, y: Any) -> Any:
 
 @functools.cache
 def _uniform(dtype: DType) -> Kernel:
-    """Return the kernel that draws numbers of a dtype; its units are blocks, from `first` on."""
+    """Return the kernel that draws numbers of a dtype; its units are blocks from `first`."""
     wide = dtype is float64
     digits, bits = (53, 64) if wide else (24, 32)
     each = 256 // bits

@@ -266,7 +266,7 @@ def copy(v: Vectors, target: Any, at: Any, source: Any, start: Any, count: Any) 
 def copy_every(
     v: Vectors, target: Any, at: Any, source: Any, start: Any, step: Any, count: Any, size: Any
 ) -> None:
-    """Copy `count` elements that are `step` apart from `start` to adjacent elements from `at` on.
+    """Copy `count` elements, `step` apart from `start`, to adjacent elements that start at `at`.
 
     The last vector may be read and written as a whole, even if the count ends within it; but
     nothing is read beyond the `size` of the source.
@@ -290,7 +290,7 @@ def copy_every(
 def copy_to_every(
     v: Vectors, target: Any, at: Any, step: Any, source: Any, start: Any, count: Any
 ) -> None:
-    """Copy `count` adjacent elements from `start` to places that are `step` apart, from `at` on."""
+    """Copy `count` adjacent elements from `start` to places `step` apart that start at `at`."""
     b = v.builder
     target, source = b.gep(target, [at]), b.gep(source, [start])
     with v.loop(count) as i:
