@@ -206,7 +206,7 @@ y[t] = part[t % 4]
 """
     alone = "if t == 0:\n    store4(row, 0, (x[0], x[1], x[2], x[3]))\n"
     assert run(body.format(setting=alone, start=0)) == [0, 1, 2, 3] * 2
-    with pytest.raises(SimulationError, match="16 bytes from position 2 on are not aligned"):
+    with pytest.raises(SimulationError, match="16 bytes from position 2 are not aligned"):
         run(body.format(setting=alone, start=2))
     with pytest.raises(OutOfBoundsError, match="index 8"):
         run(body.format(setting=alone, start=8))

@@ -33,7 +33,7 @@ def _aligned(memory: Any, at: int, lanes: int) -> tuple[Any, int]:
         memory, at = memory.array, memory.begin + at
     if at % lanes:
         raise SimulationError(
-            f"16 bytes from position {at} on are not aligned: the position must be a multiple of "
+            f"16 bytes from position {at} are not aligned: the position must be a multiple of "
             f"{lanes}."
         )
     return memory, at
