@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mt_operators import OPERATORS, Formula
-from mt_operators.core.differentiation import derivative, derived
+from mt_operators.core.differentiation import Evaluation, derivative, derived
 from mt_operators.core.elementary import exp, log, maximum, sin, tanh, where
 from mt_operators.core.lowering import evaluate
 from mt_operators.core.tracing import graph_of, trace
@@ -105,3 +105,9 @@ def test_derived_operator_has_value_partial_and_gradient():
     assert operator.function(2.0) == 8.0
     assert operator.partials[0](2.0, 8.0) == 12.0
     assert evaluate(graph_of(operator.gradient((True,))), [0.5, 2.0, 8.0]) == [6.0]
+
+
+def test_evaluation_of_graph_with_two_outputs_returns_a_tuple() -> None:
+    graph = graph_of(Formula("both", 1, 2, lambda x: (x * 2.0, x + 1.0)))
+    assert Evaluation("both", ["x"], graph)(3.0) == (6.0, 4.0)
+    assert Evaluation("first", ["x"], graph.only(0))(3.0) == 6.0

@@ -114,6 +114,11 @@ def test_shifts_by_the_width_of_integers_shift_out_all_bits() -> None:
     )
 
 
+def test_integer_power_with_negative_exponent_is_a_float() -> None:
+    assert bits_of(OPERATORS["pow"].function(1, -1)) == bits_of(1.0)
+    assert type(OPERATORS["pow"].function(1, -1)) is float
+
+
 PRESERVE_ZERO = ["sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf"]
 PRESERVE_ZERO += ["sqrt", "expm1", "log1p", "id", "neg", "softsign", "selu"]
 PRESERVE_ZERO += ["silu", "quick_gelu", "gelu", "gelu_tanh", "mish", "hardswish"]
