@@ -114,6 +114,12 @@ def test_shifts_by_the_width_of_integers_shift_out_all_bits() -> None:
     )
 
 
+def test_integer_power_of_more_than_four_million_bits_is_infinite() -> None:
+    power = OPERATORS["pow"].function
+    assert type(power(2, 2**21 - 1)) is int
+    assert power(2, 2**21) == math.inf
+
+
 def test_integer_power_with_negative_exponent_is_a_float() -> None:
     assert bits_of(OPERATORS["pow"].function(1, -1)) == bits_of(1.0)
     assert type(OPERATORS["pow"].function(1, -1)) is float
