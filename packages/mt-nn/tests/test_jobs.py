@@ -1,5 +1,6 @@
 """`mt-train`: output files, resumption, predictions, and errors."""
 
+import contextlib
 import csv
 import gzip
 import json
@@ -956,22 +957,23 @@ def test_folder_with_other_files_is_not_overwritten(
     assert [path.name for path in tmp_path.iterdir()] == ["model.safetensors"]
 
 
-@pytest.fixture
+@contextlib.contextmanager
 def unprivileged_user() -> Iterator[None]:
     """Switch from root, which has all permissions, to an unprivileged user."""
-    if os.geteuid():
+    before = os.geteuid()
+    try:
+        if before == 0:
+            os.seteuid(65534)
         yield
-        return
-    os.seteuid(65534)
-    yield
-    os.seteuid(0)
+    finally:
+        os.seteuid(before)
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o444, 0o555])
 def test_folder_without_permission_is_an_error(
-    capsys: pytest.CaptureFixture[str], unprivileged_user: None, mode: int
+    capsys: pytest.CaptureFixture[str], mode: int
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    with unprivileged_user(), tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "out")
         out.mkdir()
         out.chmod(mode)
