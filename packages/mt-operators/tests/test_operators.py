@@ -3,7 +3,13 @@
 import itertools
 import math
 import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +17,7 @@ from hypothesis import strategies as st
 
 from mt_operators import OPERATORS
 from mt_operators.core.elementary import ELEMENTARY
+from mt_operators.functions import special
 from mt_operators.testing import INTEGER_SPECS, SPECIAL, SPECS, OpSpec
 
 SPEC_PARAMS = [pytest.param(spec, id=spec.name) for spec in SPECS.values()]
@@ -23,6 +30,12 @@ def test_every_operator_has_a_spec_and_a_note() -> None:
     for name, spec in SPECS.items():
         for (low, high), (least, most) in zip(spec.ranges, OPERATORS[name].domain, strict=True):
             assert least <= low < high <= most
+
+
+def test_import_of_the_package_loads_its_optional_parts() -> None:
+    parts = "functions", "operators", "simplification", "validation"
+    program = f"import mt_operators; [getattr(mt_operators, part) for part in {parts}]"
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_every_elementary_function_is_an_operator() -> None:
@@ -123,6 +136,21 @@ def test_integer_power_of_more_than_four_million_bits_is_infinite() -> None:
 def test_integer_power_with_negative_exponent_is_a_float() -> None:
     assert bits_of(OPERATORS["pow"].function(1, -1)) == bits_of(1.0)
     assert type(OPERATORS["pow"].function(1, -1)) is float
+
+
+GAMMA: dict[str, tuple[Callable[[float], float], Callable[[float], Any]]] = {
+    "lgamma": (OPERATORS["lgamma"].function, mpmath.loggamma),
+    "digamma": (OPERATORS["digamma"].function, mpmath.digamma),
+    "trigamma": (special.trigamma, partial(mpmath.psi, 1)),
+}
+
+
+@pytest.mark.parametrize("name", GAMMA)
+def test_asymptotic_series_is_accurate_to_rounding(name: str) -> None:
+    function, exact = GAMMA[name]
+    with mpmath.workdps(30):
+        for x in np.geomspace(10.0, 1000.0, 400).tolist():
+            assert function(x) == pytest.approx(float(exact(x)), rel=1e-15)
 
 
 PRESERVE_ZERO = ["sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "erf"]
