@@ -763,7 +763,7 @@ POOLING = [
         np.zeros(pooling.X2.shape, np.int64),
         2,
         output_size=(16,),
-        match="must have 2 sizes",
+        match="must have 2 size",
     ),
     invalid("MaxPool2d", draw(2, 0, 4, 4), kernel_size=2, match="at least one element"),
     invalid("AvgPool1d", draw(2, 0, 4), kernel_size=2, match="at least one element"),

@@ -442,7 +442,7 @@ LEAVES = st.one_of(
 
 @settings(max_examples=80, deadline=None)
 @given(st.data())
-def test_random_generator_state_loads_or_raises_and_changes_nothing(data: st.DataObject) -> None:
+def test_altered_generator_state_loads_or_raises_and_changes_nothing(data: st.DataObject) -> None:
     """Generators draw numbers afterwards; if loading raises, their state is unchanged."""
     state = Generators().state_dict()
     part: Any = state

@@ -176,7 +176,7 @@ ACCIDENTAL_ERROR = re.compile(
 
 
 def is_caught_alike(mine: Exception, other: Exception) -> bool:
-    """Return whether `except` for torch's error catches ours; ignore accidental ones of torch."""
+    """Return whether `except` for torch's error catches ours, or torch's error is accidental."""
     accidental = isinstance(other, AssertionError | ZeroDivisionError) or ACCIDENTAL_ERROR.search(
         str(other)
     )

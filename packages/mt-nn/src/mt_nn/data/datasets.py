@@ -162,8 +162,8 @@ def _counts(lengths: Sequence[int | float], total: int) -> list[int]:
         return counts
     if any(length != int(length) or length < 0 for length in lengths) or sum(lengths) != total:
         raise SettingError(
-            f"lengths {list(lengths)} must add up to the {total} samples of the data set, or be "
-            "fractions that add up to 1."
+            f"random_split(): lengths {list(lengths)} must add up to the {total} samples of the "
+            "data set, or be fractions that add up to 1."
         )
     return [int(length) for length in lengths]
 

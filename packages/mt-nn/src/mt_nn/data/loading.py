@@ -191,11 +191,13 @@ def load_state_dict(loader: DataLoader, state: Mapping[str, Any]) -> None:
             for each, saved in zip(generators, states, strict=True):
                 each.set_state(saved)
     except (KeyError, TypeError, ValueError) as error:
-        raise SettingError(f"this is not the state of a DataLoader ({error!r}).") from error
+        raise SettingError(
+            f"load_state_dict(): this is not the state of a DataLoader ({error!r})."
+        ) from error
     if not fits:
         raise SettingError(
-            "the state belongs to a DataLoader with another data set, batch size or generators: "
-            "create the loader with the same settings."
+            "load_state_dict(): the state does not fit this DataLoader: create the loader with the "
+            "same data set, batch size and generators as the one that was saved."
         )
     loader._seed, loader._position, loader._generators = seed, position, list(states)
     loader._resumes = True
@@ -222,18 +224,23 @@ def check_settings(settings: dict[str, Any]) -> None:
     if given.batch_size is not None:
         integer("batch_size", given.batch_size, 1)
     elif given.drop_last:
-        raise SettingError("drop_last=True needs a batch_size; batch_size=None was given.")
+        raise SettingError(
+            "DataLoader: drop_last=True needs a batch_size; batch_size=None was given."
+        )
     sampler, batch_sampler = given.sampler is not None, given.batch_sampler is not None
     if isinstance(given.dataset, IterableDataset) and (given.shuffle or sampler or batch_sampler):
         raise SettingError(
-            "shuffle, sampler and batch_sampler need indices, which an IterableDataset does not "
-            "have: yield its samples in the order you want."
+            "DataLoader: shuffle, sampler and batch_sampler need indices, which an IterableDataset "
+            "does not have: yield its samples in the order you want."
         )
     if given.shuffle and sampler:
-        raise SettingError("shuffle and sampler are mutually exclusive, since both set the order.")
+        raise SettingError(
+            "DataLoader: shuffle and sampler are mutually exclusive, since both set the order."
+        )
     if batch_sampler and (given.batch_size != 1 or given.shuffle or sampler or given.drop_last):
         raise SettingError(
-            "batch_sampler cannot be combined with batch_size, shuffle, sampler or drop_last."
+            "DataLoader: batch_sampler cannot be combined with batch_size, shuffle, sampler or "
+            "drop_last."
         )
     integer("num_workers", given.num_workers, 0)
     timeout, factor = given.timeout, given.prefetch_factor
@@ -242,7 +249,7 @@ def check_settings(settings: dict[str, Any]) -> None:
     if factor is not None:
         integer("prefetch_factor", factor, 1)
     if not given.num_workers and (timeout or factor is not None):
-        raise SettingError("timeout and prefetch_factor need workers: set num_workers.")
+        raise SettingError("DataLoader: timeout and prefetch_factor need workers: set num_workers.")
 
 
 @extends("number of samples")

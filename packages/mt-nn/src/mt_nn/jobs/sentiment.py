@@ -99,7 +99,7 @@ class Sentiment(Classification):
     # --- Prediction -----------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """Return the vocabulary."""
+        """Return the tokens of the vocabulary, for JSON."""
         return {"tokens": self.vocabulary.tokens}
 
     def load_state(self, state: Mapping[str, Any]) -> None:

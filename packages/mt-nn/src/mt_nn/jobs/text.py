@@ -183,7 +183,7 @@ class Text(Job):
     # --- Text generation ------------------------------------------------------------------------
 
     def state(self) -> dict[str, Any]:
-        """Return the vocabulary."""
+        """Return the tokens of the vocabulary and its unknown token, for JSON."""
         return {"tokens": self.vocabulary.tokens, "unknown": self.vocabulary.unknown}
 
     def load_state(self, state: Mapping[str, Any]) -> None:

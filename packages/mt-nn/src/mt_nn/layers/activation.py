@@ -440,7 +440,7 @@ class Hardtanh(FunctionLayer, function=hardtanh):
     def _check(self) -> None:
         low, high = self.min_val, self.max_val
         if not number("min_val", low) < number("max_val", high):
-            raise SettingError(f"min_val must be below max_val; got {low} and {high}.")
+            raise SettingError(f"Hardtanh: min_val must be below max_val; got {low} and {high}.")
 
 
 class RReLU(FunctionLayer):

@@ -281,7 +281,8 @@ class MultiheadAttention(DeclaredLayer):
         self.num_heads = heads = integer("num_heads", self.num_heads, 1)
         if width % heads:
             raise SettingError(
-                f"embed_dim must be a multiple of num_heads; got {width} and {heads}."
+                f"MultiheadAttention: embed_dim must be a multiple of num_heads; got {width} and "
+                f"{heads}."
             )
         check_probability(type(self).__name__, self.dropout)
         self.kdim = width if self.kdim is None else integer("kdim", self.kdim, 1)

@@ -119,8 +119,8 @@ def check_padding_name(padding: str, stride: Numbers) -> None:
     """Raise SettingError unless the name is valid, and the stride is 1 for "same"."""
     if choice("padding", padding, ("same", "valid")) == "same" and stride != (1,) * len(stride):
         raise SettingError(
-            f"padding='same' needs a stride of 1, so that the output can be as large as the input; "
-            f"got stride {stride}."
+            "a convolution with padding='same' needs a stride of 1, so that the output can be as "
+            f"large as the input; got stride {stride}."
         )
 
 
@@ -248,8 +248,8 @@ def _check_shapes(
     stride, padding, output_padding, dilation = settings
     if any(n >= max(s, d) for n, s, d in zip(output_padding, stride, dilation, strict=True)):
         raise SettingError(
-            f"output_padding {output_padding} must be less than the stride {stride} or the "
-            f"dilation {dilation} in each dimension."
+            f"{name}(): output_padding {output_padding} must be less than the stride {stride} or "
+            f"the dilation {dilation} in each dimension."
         )
     if len(kernels) != len(inputs) or 0 in kernels[1:] or kernels[0] != inputs[1]:
         raise InputError(

@@ -228,11 +228,14 @@ def _check_weights(input: Tensor, weight: Tensor, factors: Tensor | None, mode: 
     if factors is None:
         return
     if mode != "sum":
-        raise SettingError(f"per_sample_weights are supported with mode='sum' only; got {mode!r}.")
+        raise SettingError(
+            f"embedding_bag() takes per_sample_weights with mode='sum' only; got {mode!r}."
+        )
     if factors.shape != input.shape or factors.dtype is not weight.dtype:
         raise InputError(
-            f"per_sample_weights must have the shape of the input, {input.shape}, and the dtype of "
-            f"the table, {weight.dtype.name}; {factors.shape} and {factors.dtype.name} were given."
+            "embedding_bag() takes per_sample_weights with the shape of the input, "
+            f"{input.shape}, and the dtype of the table, {weight.dtype.name}; {factors.shape} and "
+            f"{factors.dtype.name} were given."
         )
     common_backend(input, factors)
 
@@ -254,7 +257,7 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last: bool) -> tuple[Te
     bounds = offsets.tolist() if include_last else [*offsets.tolist(), total]
     if bounds != sorted(bounds) or bounds[:1] != [0] or bounds[-1] != total:
         raise InputError(
-            f"offsets must start with 0, be in ascending order and end "
+            f"embedding_bag(): offsets must start with 0, be in ascending order and end "
             f"{'with' if include_last else 'at most with'} the number of indices, {total}; "
             f"{offsets.tolist()} was given."
         )
@@ -284,7 +287,8 @@ class _Table(DeclaredLayer):
         del self._weight, self._freeze
         if weight is not None and weight.shape != (rows, width):
             raise InputError(
-                f"_weight must have shape {(rows, width)}; shape {weight.shape} was given."
+                f"{type(self).__name__}: _weight must have shape {(rows, width)}; shape "
+                f"{weight.shape} was given."
             )
         table = zeros(rows, width, dtype=self.dtype) if weight is None else weight
         self.weight = Parameter(table, requires_grad=not freeze)

@@ -112,7 +112,9 @@ class Unflatten(FunctionLayer):
     def _check(self) -> None:
         sizes = self.unflattened_size
         if not isinstance(sizes, tuple | list):
-            raise SettingTypeError(f"unflattened_size must be a tuple of integers; got {sizes!r}.")
+            raise SettingTypeError(
+                f"Unflatten: unflattened_size must be a tuple of integers; got {sizes!r}."
+            )
         name = "a size in unflattened_size"
         self.unflattened_size = tuple(integer(name, length, -1) for length in sizes)
 

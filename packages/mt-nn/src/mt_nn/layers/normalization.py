@@ -697,7 +697,9 @@ class _LastDimensions(_Normalization):
         sizes = self.normalized_shape
         sizes = sizes if isinstance(sizes, tuple | list) else (sizes,)
         if not sizes:
-            raise SettingError("normalized_shape needs at least one size; () was given.")
+            raise SettingError(
+                f"{type(self).__name__}: normalized_shape needs at least one size; () was given."
+            )
         name = "a size in normalized_shape"
         self.normalized_shape = tuple(integer(name, size, 1) for size in sizes)
         super()._check()

@@ -71,8 +71,8 @@ def _check(input: Tensor, dim: int, before: int, after: int, mode: str) -> None:
     limit, _ = _MODES[mode]
     if (before or after) and (max(before, after) > limit(length) or length + before + after < 1):
         raise InputError(
-            f"a dimension of {length} element(s) cannot be padded by {before} and {after} in mode "
-            f"{mode!r}; shape {input.shape} was given."
+            f"pad(): a dimension of {length} element(s) cannot be padded by {before} and {after} "
+            f"in mode {mode!r}; shape {input.shape} was given."
         )
 
 
@@ -145,7 +145,10 @@ class _Pad(Module):
         are_integers = all(is_integer(number) for number in given)
         if not are_integers or len(given) != sides:
             error = SettingError if are_integers else SettingTypeError
-            raise error(f"padding must be one integer or {sides} integers; got {padding!r}.")
+            raise error(
+                f"{type(self).__name__}: padding must be one integer or {sides} integers; got "
+                f"{padding!r}."
+            )
         self.padding: tuple[int, ...] = tuple(given)
 
     def forward(self, input: Tensor) -> Tensor:

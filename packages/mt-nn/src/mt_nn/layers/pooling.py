@@ -119,7 +119,9 @@ def avg_pool(
     if divisor_override is not None:
         if not is_integer(divisor_override) or divisor_override == 0:
             error = SettingError if is_integer(divisor_override) else SettingTypeError
-            raise error(f"divisor_override must be a nonzero integer; got {divisor_override!r}.")
+            raise error(
+                f"{name}(): divisor_override must be a nonzero integer; got {divisor_override!r}."
+            )
         out = out * (math.prod(kernel) / divisor_override)
     elif is_partial:
         edges = margins if count_include_pad else (0,) * dims
@@ -180,7 +182,9 @@ def lp_pool(
     """
     power = float(as_number("norm_type", norm_type))
     if power == 0.0 or math.isnan(power):
-        raise SettingError(f"norm_type must be a nonzero number; got {norm_type}.")
+        raise SettingError(
+            f"lp_pool{dims}d(): norm_type must be a nonzero number; got {norm_type}."
+        )
     as_batch(f"lp_pool{dims}d", input, dims)
     if math.isinf(power):
         values = input.abs() if power > 0 else -input.abs()
@@ -477,11 +481,14 @@ def _checked_output_size(output_size: Any, default: Numbers, stride: Numbers) ->
     dims = len(default)
     given = tuple(output_size) if isinstance(output_size, Sequence) else (output_size,)
     if len(given) not in (dims, dims + 2):
-        raise SettingError(f"output_size must have {dims} sizes; got {output_size}.")
+        raise SettingError(
+            f"max_unpool{dims}d(): output_size must have {dims} size(s); got {output_size}."
+        )
     sizes = integers("output_size", given[-dims:], dims, 0)
     if any(abs(n - d) >= step for n, d, step in zip(sizes, default, stride, strict=True)):
         raise SettingError(
-            f"output_size {sizes} must differ from {default} by less than the stride {stride}."
+            f"max_unpool{dims}d(): output_size {sizes} must differ from {default} by less than the "
+            f"stride {stride}."
         )
     return sizes
 

@@ -33,7 +33,10 @@ class _Angles(Module):
         super().__init__()
         check("base", base, base > 0, "positive")
         if integer("features", features, 2) % 2:
-            raise SettingError(f"features must be even, as pairs share an angle; got {features}.")
+            raise SettingError(
+                f"{type(self).__name__}: features must be even, since pairs share an angle; got "
+                f"{features}."
+            )
         self.features, self.base, self.dim = features, float(base), dim
 
     def _sines_and_cosines(self, input: Tensor, offset: int) -> Tensor:

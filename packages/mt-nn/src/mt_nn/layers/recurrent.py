@@ -53,7 +53,8 @@ class RNNBase(DeclaredLayer):
             raise SettingError(f"{type(self).__name__} needs proj_size=0: only LSTM supports it.")
         if proj_size >= hidden_size:
             raise SettingError(
-                f"proj_size must be smaller than hidden_size; got {proj_size} and {hidden_size}."
+                f"LSTM: proj_size must be smaller than hidden_size; got {proj_size} and "
+                f"{hidden_size}."
             )
         check_probability(type(self).__name__, self.dropout)
         check_flags(bias=self.bias, batch_first=self.batch_first, bidirectional=self.bidirectional)

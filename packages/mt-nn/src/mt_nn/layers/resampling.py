@@ -112,9 +112,13 @@ def _check_mode(input: Tensor, mode: str, align_corners: bool | None, antialias:
             "was given. Convert with x.float()."
         )
     if align_corners is not None and mode not in _RANKS:
-        raise SettingError(f"align_corners is for linear and cubic modes, not for {mode!r}.")
+        raise SettingError(
+            f"interpolate(): align_corners is for linear and cubic modes, not for {mode!r}."
+        )
     if antialias and mode not in ("bilinear", "bicubic"):
-        raise SettingError(f"antialias is for modes bilinear and bicubic, not for {mode!r}.")
+        raise SettingError(
+            f"interpolate(): antialias is for modes bilinear and bicubic, not for {mode!r}."
+        )
 
 
 def _sizes(
@@ -143,7 +147,9 @@ def _sizes(
     check("scale_factor", scale_factor, is_valid, f"one number or {dims}")
     sizes = tuple(math.floor(e * factor) for e, factor in zip(lengths, factors, strict=True))
     if 0 in sizes:
-        raise SettingError(f"scale_factor={scale_factor!r} reduces a size of {lengths} to 0.")
+        raise SettingError(
+            f"interpolate(): scale_factor={scale_factor!r} reduces a size of {lengths} to 0."
+        )
     return sizes, factors
 
 

@@ -47,7 +47,7 @@ def mse_loss(
     """Return the mean squared difference between `input` and `target`, of the same shape.
 
     Args:
-        input: predictions.
+        input: predictions, floating-point, any shape.
         target: the correct values.
         reduction: "mean", "sum" or "none".
         weight: a weight for each element, of the same shape; the mean divides by the sum of the
@@ -107,7 +107,7 @@ def smooth_l1_loss(
     otherwise.
 
     Args:
-        input: predictions.
+        input: predictions, floating-point, any shape.
         target: the correct values, of the same shape.
         reduction: "mean", "sum" or "none".
         beta: the difference at which the quadratic part ends; 0 for the L1 loss.
@@ -137,7 +137,7 @@ def huber_loss(
     `delta * (d - delta / 2)` otherwise.
 
     Args:
-        input: predictions.
+        input: predictions, floating-point, any shape.
         target: the correct values, of the same shape.
         reduction: "mean", "sum" or "none".
         delta: the difference at which the linear part starts.

@@ -112,7 +112,7 @@ def binary_cross_entropy_with_logits(
     """Return the binary cross-entropy of `sigmoid(input)`, which is also exact for large scores.
 
     Args:
-        input: scores (logits).
+        input: scores (logits), floating-point, any shape.
         target: the correct probabilities, of the same shape.
         weight: a weight for each element, of a shape that broadcasts to that of the input.
         reduction: "mean", "sum" or "none".
@@ -142,7 +142,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: Reduction = "m
     """Return `log(1 + exp(-target * input))`, for targets that are 1 or -1.
 
     Args:
-        input: scores.
+        input: scores, floating-point, any shape.
         target: 1 or -1, of the same shape.
         reduction: "mean", "sum" or "none".
 

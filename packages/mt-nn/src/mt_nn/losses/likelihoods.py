@@ -38,7 +38,7 @@ def kl_div(
     """
     if reduction not in ("mean", "sum", "batchmean", "none"):
         raise SettingError(
-            f"reduction must be 'mean', 'sum', 'batchmean' or 'none'; got {reduction!r}."
+            f"kl_div(): reduction must be 'mean', 'sum', 'batchmean' or 'none'; got {reduction!r}."
         )
     check_one_shape("kl_div", input, target)
     check_floating("kl_div", target)
@@ -112,7 +112,7 @@ def gaussian_nll_loss(
     to at least `eps`, without an effect on the gradient.
 
     Args:
-        input: predicted means.
+        input: predicted means, floating-point, any shape.
         target: observed values, of the same shape.
         var: predicted variances, of the same shape, without the last dimension, or with one size of
             1; or one number for all.

@@ -111,8 +111,8 @@ class RandomResizedCrop(_Resizing):
         self.scale, self.ratio = interval("scale", scale, 0), interval("ratio", ratio, 0)
         if not self.scale[1] or not self.ratio[0]:
             raise SettingError(
-                "the upper bound of scale, and the bounds of ratio, must be above 0; got "
-                f"scale={scale!r}, ratio={ratio!r}."
+                "RandomResizedCrop: the upper bound of scale, and the bounds of ratio, must be "
+                f"above 0; got scale={scale!r}, ratio={ratio!r}."
             )
 
     def transformed(self, img: Tensor) -> Tensor:
