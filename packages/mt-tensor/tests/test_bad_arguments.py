@@ -160,7 +160,7 @@ other_shape("index_fill", lambda x: x.index_fill(1, at(x), x), "a number or a 0-
 invalid("index_fill", lambda x: x.index_fill(1, at(x), "1"), TypeError, "'1' of type str")
 invalid("masked_scatter", lambda x: x.masked_scatter(x, x), DTypeError, "bool mask; float32")
 other_dtype("masked_scatter", lambda x: x.masked_scatter(x > 0, x.double()))
-invalid("index_put", lambda x: x.index_put(at(x), x), TypeError, "tuple of indices")
+invalid("index_put", lambda x: x.index_put(at(x), x), TypeError, "tuple or list of indices")
 other_dtype("index_put", lambda x: x.index_put((at(x) // 2,), x.double()))
 invalid("index_put", lambda x: x.index_put((at(x) // 2,), x[:, :2]), ShapeError, "expand")
 other_shape("select_scatter", lambda x: x.select_scatter(x, 0, 0), r"src of shape \(3,\); \(2, 3\)")

@@ -239,7 +239,7 @@ OTHER_METHODS: dict[str, Callable[[Any, Any], Any]] = {
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int8", "bool"])
 @pytest.mark.parametrize("name", OTHER_METHODS)
-def test_other_methods_match_torch(name: str, dtype: str) -> None:
+def test_in_place_methods_that_are_not_operators_match_torch(name: str, dtype: str) -> None:
     if dtype == "int8" and name.startswith("copy"):
         return  # the result of converting a negative fraction is undefined
     applied = compare_with_torch(numbers(dtype, low=0), OTHER_METHODS[name])

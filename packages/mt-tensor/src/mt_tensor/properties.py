@@ -18,7 +18,7 @@ from mt_tensor.tape import refuse_to_capture
 def __len__(self: Tensor) -> int:
     """Return the size of the first dimension."""
     if not self.shape:
-        raise TypeError("a 0-dimensional tensor has no length.")
+        raise TypeError("len() needs a tensor with at least one dimension; shape () was given.")
     return self.shape[0]
 
 

@@ -231,7 +231,7 @@ def written(
 
 
 def _is_condition(graph: Graph, expression: Expression) -> bool:
-    """Return whether a comparison is an argument used as a condition, `x != 0`."""
+    """Return whether a comparison is `x != 0` for an argument x, that is, its bool."""
     left, right = expression.operands
     return graph.expressions[left].operation == "argument" and _is_zero(graph, right)
 

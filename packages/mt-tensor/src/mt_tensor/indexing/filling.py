@@ -124,7 +124,7 @@ def index_put(
         ShapeError: `values` does not broadcast.
     """
     if not isinstance(indices, tuple | list):
-        raise TypeError(f"index_put() takes a tuple of indices; {indices!r} was given.")
+        raise TypeError(f"index_put() takes a tuple or list of indices; {indices!r} was given.")
     flat_index = flat_indices(input)[tuple(indices)]
     write = ScatterAdd if accumulate else Scatter
     source = check_source("index_put", input, flat_index, values.expand(flat_index.shape))

@@ -230,7 +230,7 @@ def _as_tensor(x: Tensor, value: Any) -> Tensor:
         return x._uploaded(np.array(value))
     except ValueError as error:
         raise ShapeError(
-            f"nested sequences must have equal lengths at each level ({error})."
+            f"x[key] = value: nested sequences must have equal lengths at each level ({error})."
         ) from None
 
 

@@ -77,7 +77,7 @@ def matrix_norm(
         raise TypeError(f"matrix_norm() takes two dimensions as dim; {dim!r} was given.")
     rows, columns = normalize_dims(dim, x.ndim)
     if isinstance(ord, bool):
-        raise TypeError(f"ord must be a number or a string; {ord!r} was given.")
+        raise TypeError(f"matrix_norm(): ord must be a number or a string; {ord!r} was given.")
     check_choice("ord", ord, ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf))
     x = x.movedim((rows, columns), (-2, -1))
     if ord == "fro" or not x.numel():

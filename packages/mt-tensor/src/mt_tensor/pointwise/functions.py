@@ -303,13 +303,13 @@ clip = clamp
 
 @validate_call
 def clamp_min(input: Tensor, min: Operand) -> Tensor:
-    """Return the elementwise maximum of `input` and a bound; see `clamp`."""
+    """Return the elementwise maximum of `input` and `min`; see `clamp`."""
     return clamp(input, min)
 
 
 @validate_call
 def clamp_max(input: Tensor, max: Operand) -> Tensor:
-    """Return the elementwise minimum of `input` and a bound; see `clamp`."""
+    """Return the elementwise minimum of `input` and `max`; see `clamp`."""
     return clamp(input, None, max)
 
 

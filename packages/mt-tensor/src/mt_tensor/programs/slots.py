@@ -63,7 +63,7 @@ def codes_in(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def plain_function(function: Any) -> Any:
-    """Return the function inside of a method, a partial or compiled function, or a module."""
+    """Return the function inside a method, a partial or compiled function, or a module."""
     while True:
         if isinstance(function, types.MethodType):
             function = function.__func__

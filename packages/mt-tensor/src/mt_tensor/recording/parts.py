@@ -57,7 +57,7 @@ class Part:
         return whole
 
     def __add__(self, other: Any) -> Any:
-        """Return the sum of this and a later gradient."""
+        """Return the sum of this part and a later gradient."""
         if not isinstance(other, Part):
             return self.__radd__(other)
         if size_of(self.shape) >= LARGE:
@@ -65,7 +65,7 @@ class Part:
         return other.__radd__(self._whole())
 
     def __radd__(self, total: Any) -> Any:
-        """Add this to a sum, in place if nothing else refers to the sum."""
+        """Add this part to a sum, in place if nothing else refers to the sum."""
         if not total._fresh:
             data = total._tensor
             total = total._with(total.backend.copy(data, data.layout.contiguous))
@@ -96,7 +96,7 @@ class Parts:
         self.left = size_of(first.shape) - first.grad.numel()
 
     def __add__(self, other: Any) -> Any:
-        """Return the sum of these and a later gradient."""
+        """Return the sum of these parts and a later gradient."""
         if not isinstance(other, Part):
             return self.__radd__(other)
         self.left -= other.grad.numel()
@@ -106,7 +106,7 @@ class Parts:
         return self
 
     def __radd__(self, total: Any) -> Any:
-        """Add these to a sum."""
+        """Add these parts to a sum."""
         for part in self.parts:
             total = part.__radd__(total)
         return total

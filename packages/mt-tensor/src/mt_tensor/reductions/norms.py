@@ -53,7 +53,7 @@ def p_norm(
     if p is None or (isinstance(p, str) and p == "fro"):
         p = 2
     if isinstance(p, bool):
-        raise TypeError(f"p must be a number, inf, -inf or 'fro'; {p!r} was given.")
+        raise TypeError(f"{name}(): p must be a number, inf, -inf or 'fro'; {p!r} was given.")
     exponent = float(as_number("p", p))
     target = x.dtype if dtype is None else as_dtype(dtype)
     check_floating(name, target)
