@@ -286,7 +286,7 @@ def test_kernels_use_the_vectorized_functions(
 
 
 @pytest.mark.parametrize("name", ["asin", "sin", "erf"])
-def test_other_functions_match_math(name: str) -> None:
+def test_functions_that_are_not_vectorized_match_math(name: str) -> None:
     import mt_tensor as mt
 
     x = np.linspace(-0.9, 0.9, 50)

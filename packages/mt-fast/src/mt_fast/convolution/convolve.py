@@ -135,7 +135,10 @@ def convolve(images: Array, kernels: Array, bias: Array | None, settings: Settin
 
 
 def _is_a_line(image: Sequence[int], kernel: Sequence[int], settings: Settings) -> bool:
-    """Return whether image and kernel, given as shapes (..., height, width), have height 1."""
+    """Return whether a convolution is one of rows: height 1 without padding, and width above 1.
+
+    The shapes of image and kernel are (..., height, width); the width is that of the image.
+    """
     return image[-2] == kernel[-2] == 1 and settings.padding[0] == 0 and image[-1] > 1
 
 

@@ -1,4 +1,4 @@
-"""The error function of float32; float64 uses C's."""
+"""The error function of float32; float64 uses the C library's."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ EXP = {
 
 
 def scaled(coefficients: Sequence[float], factor: float) -> tuple[float, ...]:
-    """Return the coefficients of `p(factor * r)` in powers of r, given those of `p(r)`."""
+    """Return the coefficients of `p(factor * r)` given those of `p(r)`, highest power first."""
     highest = len(coefficients) - 1
     return tuple(c * factor ** (highest - i) for i, c in enumerate(coefficients))
 

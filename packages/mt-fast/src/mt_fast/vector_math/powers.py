@@ -1,4 +1,4 @@
-"""Powers of float32, computed in float64; float64 uses C's.
+"""Powers of float32, computed in float64; float64 uses the C library's.
 
 x to the power y is `2**(y * log2(x))`. The product may be as large as 150, and its last digits
 determine the first digits of the power: float64 has enough digits for a float32 result.

@@ -1,4 +1,4 @@
-"""Sines and cosines of float32, computed in float64; float64 uses C's.
+"""Sines and cosines of float32, computed in float64; float64 uses the C library's.
 
 An angle in radians is `n * pi / 2 + r`; its sine and cosine are those of r, exchanged or negated
 depending on the quarter n. To find r exactly for an angle of a billion turns, the angle is

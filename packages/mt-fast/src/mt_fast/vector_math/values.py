@@ -176,7 +176,7 @@ class Value:
         return self.new(self.builder.bitcast(bits, self.format.type))
 
     def integer(self, number: int) -> Any:
-        """Return a constant LLVM integer of the same size."""
+        """Return an LLVM integer constant with as many bits as the number has."""
         return ir.Constant(self.format.bits, number)
 
 
