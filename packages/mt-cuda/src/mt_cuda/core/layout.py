@@ -99,7 +99,7 @@ def stride_names(operand: str, rank: int) -> list[str]:
 
 
 def index_type(size: int) -> str:
-    """Return the type of index arithmetic for `size` elements; see `kernel.py`."""
+    """Return the type of index arithmetic for `size` elements: `index32` or `int64`."""
     return "index32" if size < NARROW_LIMIT else "int64"
 
 

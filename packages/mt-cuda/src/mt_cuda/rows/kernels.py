@@ -322,7 +322,7 @@ def planned(
 
     Args:
         ops: the backend.
-        recipe: the function that returns the kernel, and its arguments before the team.
+        recipe: the function that returns the `Rows`, and its arguments before the team.
         layout: the layout of the rows.
         chunks: the number of chunks of each row, if the kernel has chunks.
         counts: the numbers that `Rows.counts` names.
