@@ -178,7 +178,7 @@ def test_zero_derivative_known_from_condition_needs_one_where(partial, expected)
         lambda c, y: where(c > 0.0, 1.0, 2.0),
     ],
 )
-def test_other_derivatives_are_compared_with_zero(partial):
+def test_derivative_not_decided_by_condition_is_compared_with_zero(partial):
     def guarded(x, c, y):
         derivative = partial(c, y)
         return where(derivative == 0.0, 0.0, x * derivative)
