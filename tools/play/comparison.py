@@ -56,7 +56,7 @@ class Operation:
         return size_of(self.shapes[0])
 
     def on(self, backend: Any) -> Callable[[], Any]:
-        """Return a function that computes it on a backend, always with the same random numbers."""
+        """Return a function that runs the operation on a backend, always on the same numbers."""
         random = np.random.default_rng(0)
         arrays = [self._values(index, random) for index in range(len(self.shapes))]
         tensors = [mt.tensor(array, backend=backend) for array in arrays]

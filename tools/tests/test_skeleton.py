@@ -543,7 +543,7 @@ def test_unusable_folder_exits_with_status_1_and_changes_nothing(
     for arguments, message in (
         ([str(tmp_path)], "is not empty, and nothing is overwritten"),
         ([str(tmp_path / "mine.txt")], "is not empty, and nothing is overwritten"),
-        ([str(inside)], "is inside of the package to copy"),
+        ([str(inside)], "is inside the package to copy"),
         ([str(tmp_path), "--solve", "0_1"], "contains no exercises of the stage 'operators'"),
         ([str(tmp_path / "new"), "--task", "9_9"], "has no task '9_9'; its tasks are 0_1"),
     ):

@@ -76,5 +76,5 @@ def test_tests_that_compare_with_torch_are_marked(marked: set[str], kind: str) -
 
 
 @pytest.mark.parametrize("kind", UNMARKED)
-def test_other_tests_are_not_marked(marked: set[str], kind: str) -> None:
+def test_tests_that_do_not_compare_with_torch_are_not_marked(marked: set[str], kind: str) -> None:
     assert kind not in marked

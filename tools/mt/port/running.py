@@ -29,9 +29,9 @@ def run(file: Path, arguments: Sequence[str], library: str, dtype: str = "float3
     """Run a program in this process.
 
     Args:
-        file: its file.
-        arguments: its arguments.
-        library: `torch`, or another name to change its imports.
+        file: the file of the program.
+        arguments: its command-line arguments.
+        library: `torch` to run it unchanged; any other name replaces its imports of torch.
         dtype: `float32`, or `float64` to compute in this dtype instead.
     """
     text, tree = read(file)

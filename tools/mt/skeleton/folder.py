@@ -159,7 +159,7 @@ def _check_free(folder: Path, stage: Stage) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ToolError(f"{folder} is not empty, and nothing is overwritten: name a new folder.")
     if folder.resolve().is_relative_to(stage.folder.resolve()):
-        raise ToolError(f"{folder} is inside of the package to copy: name another folder.")
+        raise ToolError(f"{folder} is inside the package to copy: name another folder.")
 
 
 def _files(folder: Path) -> Iterator[Path]:
