@@ -1,4 +1,4 @@
-"""Pictures of storages, graphs and programs: content, abbreviation, errors, and the guides.
+"""Pictures of storages, graphs and programs, also in the guides: content, abbreviation, errors.
 
     python tests/test_drawing.py
 

@@ -78,7 +78,7 @@ def as_stored(dtype: DType, values: Any) -> Array:
 
 @pytest.mark.parametrize("scale", [65536, 70000.5, 1e-9])
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
-def test_16_bit_tensor_is_scaled_by_one_element_of_another_dtype_without_rounding_it(
+def test_0d_factor_of_16_bit_tensor_is_not_rounded_to_its_dtype(
     backend: TensorBackend, dtype: str, scale: float
 ) -> None:
     x = mt.tensor([0.5, -3.0, 1e-4, 8192.0], dtype=dtype, backend=backend, requires_grad=True)

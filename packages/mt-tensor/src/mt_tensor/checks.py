@@ -86,7 +86,7 @@ def validate_call(function: Function) -> Function:
 
     Raises:
         TypeError: on a call, if an argument annotated as `Tensor` is not a tensor, one annotated as
-            `bool` is neither True nor False, or one is given by both of its names.
+            `bool` is neither True nor False, or one is given under both names.
     """
     name, annotations = function.__name__, function.__annotations__
     parameters = parameters_of(function)

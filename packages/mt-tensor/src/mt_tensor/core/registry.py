@@ -80,7 +80,7 @@ def get_backend(name: str | TensorBackend | None = None) -> TensorBackend:
 
 
 def _created_once(name: str) -> TensorBackend:
-    """Create a backend, unless another thread has created it meanwhile."""
+    """Return a backend; create it unless another thread has done so meanwhile."""
     with _creating:
         if name not in CREATED:
             try:

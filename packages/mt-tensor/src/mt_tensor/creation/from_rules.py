@@ -179,7 +179,7 @@ def _numeric(name: str, dtype: Any) -> DType:
     """Return a dtype, which must not be bool."""
     kind = as_dtype(dtype)
     if kind is bool_:
-        raise DTypeError(f"{name}() does not support dtype=bool: compare, as in x > 0.")
+        raise DTypeError(f"{name}() does not support dtype=bool: compare numbers, as in x > 0.")
     return kind
 
 

@@ -33,7 +33,7 @@ class Linear(Module):
         super().__init__()
         if inputs < 1 or outputs < 1:
             raise ValueError(
-                f"a layer needs at least one input and one output, got {inputs} and {outputs}."
+                f"Linear() needs at least one input and one output; got {inputs} and {outputs}."
             )
         bound = math.sqrt(6.0 / inputs)
         spread = 2.0 * mt.rand(inputs, outputs, generator=generator) - 1.0
