@@ -259,7 +259,7 @@ class _Attention(FusedKernel):
         )
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the means; saved are the attention weights."""
+        """Return the weighted means, and save the attention weights."""
         query, key, value, mask, causal, scale = arguments
         q, k, v = (in_lines(x._tensor) for x in (query, key, value))
         heads, sizes = _sizes(q, k, v)

@@ -196,7 +196,7 @@ class _CTC(FusedKernel):
         return bool(numbers.min() >= 0 and numbers.max() < scores.shape[2])
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the loss of each sample; saved are the arrays of the forward recursion."""
+        """Return the loss of each sample, and save the arrays of the forward recursion."""
         scores, _, durations, lengths = map(array_of, arguments[:4])
         labels = _padded(*arguments[1::3])
         (times, batch, _), states, dtype = scores.shape, labels.shape[1], scores.dtype

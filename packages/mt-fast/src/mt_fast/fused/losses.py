@@ -77,7 +77,7 @@ class _CrossEntropy(FusedKernel):
         return is_compiled(arguments[0])
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the loss; saved is a list with the gradient of the scores, if it is needed.
+        """Return the loss, and save a list with the gradient of the scores if it is needed.
 
         Raises:
             IndexingError: a target is not a valid class.

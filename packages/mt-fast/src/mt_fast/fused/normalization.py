@@ -275,7 +275,7 @@ class _LastDimensions(_Normalization):
         return super().fits(*self._with_bias(arguments))
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the result; saved are mean and scale of each row."""
+        """Return the result, and save the mean and the scale of each row."""
         x, weight, bias, folded, eps = self._with_bias(arguments)
         rows = _rows(x, folded)
         size = rows.shape[1]
@@ -311,7 +311,7 @@ class _BatchNorm(_Normalization):
     """Batch normalization: input, weight, bias, eps, and a list that receives mean and variance."""
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the result; saved are mean and scale of each channel."""
+        """Return the result, and save the mean and the scale of each channel."""
         x, weight, bias, eps, statistics = arguments
         out, (mean, variance, scale) = _normalized(x, _channels(x), weight, bias, eps)
         dtype = x.dtype.numpy
@@ -329,7 +329,7 @@ class _GroupNorm(_Normalization):
     """Group normalization: input, weight, bias, number of groups, eps."""
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the result; saved are mean and scale of each group."""
+        """Return the result, and save the mean and the scale of each group."""
         x, weight, bias, groups, eps = arguments
         out, (mean, _, scale) = _normalized(x, _groups(x, groups), weight, bias, eps)
         return out, (mean, scale)

@@ -168,7 +168,7 @@ class _Pooling(FusedKernel):
         return is_compiled(x) and math.prod(x._tensor.layout.shape[-2:]) <= LARGEST_PLANE
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
-        """Return the pooled images; saved are the positions of the maxima, if they are needed."""
+        """Return the pooled images, and save the positions of the maxima if they are needed."""
         x, size, stride, padding = arguments
         shape, pooled = _shapes(x._tensor.layout.shape, size, stride, padding)
         if not self.largest and _is_global(x, size, padding):
