@@ -31,7 +31,7 @@ def test_nonzero_includes_fractions_nan_infinity_and_subnormals(ops):
 @pytest.mark.parametrize(
     "view", [lambda x: x, lambda x: x.T, lambda x: x.flip(0), lambda x: x[1:, ::2]]
 )
-def test_bool_mask_reads_and_writes_as_numpy_backend(ops, view):
+def test_bool_mask_reads_and_writes_like_numpy_backend(ops, view):
     x = np.random.default_rng(0).integers(0, 9, (5, 6)).astype("f4")
     results = []
     for backend in (ops, "numpy"):

@@ -38,7 +38,7 @@ def test_argsort_is_stable(ops, dtype, shape, dim):
 
 @pytest.mark.parametrize("length", [4, 30, 130])
 @pytest.mark.parametrize("descending", [False, True])
-def test_sort_orders_nan_infinity_and_zeros_as_numpy_backend(ops, length, descending):
+def test_sort_orders_nan_infinity_and_zeros_like_numpy_backend(ops, length, descending):
     values = [np.nan, -np.inf, np.inf, 0.0, -0.0, 1.0, -1.0, 3e38]
     x = np.random.default_rng(0).choice(values, (2, length)).astype("f4")
     found, wanted = (mt.tensor(x, backend=b).sort(1, descending) for b in (ops, "numpy"))

@@ -31,7 +31,7 @@ def whole_power(base, exponent):  # by squaring; a fraction is dropped, as every
 
 
 def _power(name: str) -> str:
-    """Return the source of the function that raises integers to a power; empty for floats."""
+    """Return the source of the function that raises integers to a power, or "" for other dtypes."""
     dtype = DTYPES[name]
     if dtype.kind != "integer":
         return ""

@@ -88,7 +88,7 @@ def planned_over_grid(
         ops: the backend.
         recipe: the function that returns the kernel, and its arguments.
         count: the number of elements.
-        numbers: the numbers of the kernel after the count.
+        numbers: the arguments that are passed by value, after the count.
     """
 
     def plan() -> Plan:

@@ -65,7 +65,7 @@ def error(gpu: Gpu, action: str, reason: str) -> KernelError:
     """Return the error for an action that the driver refused, or during which it reported a fault.
 
     Args:
-        gpu: the machine.
+        gpu: the GPU.
         action: what failed, as the start of a sentence.
         reason: the driver's message, with the name of its error code.
     """

@@ -42,7 +42,7 @@ class Graph:
     """A chain of launches that the driver enqueues at once.
 
     Args:
-        gpu: the machine.
+        gpu: the GPU.
         launches: the launches.
         variables: the arguments that may change.
         fixed: the values of the other variables in the launches.

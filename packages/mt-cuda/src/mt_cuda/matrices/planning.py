@@ -21,7 +21,7 @@ class Planned:
     Attributes:
         form: the parameters of its kernel.
         cut: how it is split.
-        numbers: the numbers of the kernel.
+        numbers: the arguments of the kernel that are passed by value.
     """
 
     form: Product

@@ -43,9 +43,9 @@ def comes_after(descending: bool) -> Lines:
 
 
 def runs(dtype: DType, threads: int, descending: bool, last: bool) -> Kernel:
-    """Return the kernel that sorts runs of a power of two of elements.
+    """Return the kernel that sorts runs whose length is a power of two.
 
-    A block has `threads * EACH` elements: `width` of each of several runs.
+    A block sorts `threads * EACH` elements: several runs of `width` elements.
 
     Args:
         dtype: the dtype of the elements.
