@@ -42,7 +42,7 @@ class Shared(nn.Module):
 
 
 @pytest.mark.parametrize("backend", ["numpy", "simple"])
-def test_summary_of_lenet_counts_shapes_parameters_and_multiply_adds(backend: str) -> None:
+def test_summary_of_lenet_lists_shapes_parameters_and_multiply_adds(backend: str) -> None:
     found = nn.summary(LeNet(8).to(backend), (2, 1, 8, 8))
     layers = {layer.name: layer for layer in found.layers}
     assert found.layers[0].kind == "LeNet"

@@ -137,7 +137,7 @@ def test_loss_weights_are_buffers() -> None:
 
 
 def ctc_by_definition(log_probs: Any, target: list[int]) -> float:
-    """Return the CTC loss by its definition: sum over all paths that collapse to the target."""
+    """Return minus the log of the total probability of all paths that collapse to the target."""
     total = 0.0
     for labels in itertools.product(range(log_probs.shape[1]), repeat=len(log_probs)):
         merged = [label for label, _ in itertools.groupby(labels)]

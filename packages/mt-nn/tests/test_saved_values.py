@@ -312,7 +312,7 @@ def test_depth_of_nested_values_is_limited() -> None:
     with nn.limits(depth=120):
         content = content_of(value)
         assert nn.load(io.BytesIO(content)) == value
-    with pytest.raises(nn.FileError, match="nested too deeply"):
+    with pytest.raises(nn.FileError, match="more than 100 levels deep; mt_nn.limits"):
         nn.load(io.BytesIO(content))
     endless: list[Any] = []
     endless.append(endless)

@@ -185,7 +185,7 @@ def test_clip_grad_norm_with_non_finite_norm_raises_only_on_request() -> None:
 def test_clip_grad_norm_scales_gradients_to_max_norm(
     size: float, norm_type: float, max_norm: float
 ) -> None:
-    """Gradients are divided by norm + 1e-6, as in torch, which avoids division by zero."""
+    """As in torch, 1e-6 is added to the norm to avoid division by zero."""
     grads = [size * np.array([0.5, -1.0]), size * np.array([[2.0], [1.5]])]
     parameters = [nn.Parameter(mt.zeros(*grad.shape, dtype="float64")) for grad in grads]
     for parameter, grad in zip(parameters, grads, strict=True):

@@ -430,7 +430,10 @@ def test_transform_with_invalid_setting_raises_setting_error(make: Any, message:
         (lambda: Resize(3)(mt.ones(1, 2, 2).byte()), "uint8 was given"),
         (lambda: Resize(3)(mt.ones(1, 0, 2)), "takes non-empty images"),
         (lambda: RandomRotation(3)(mt.ones(1, 2, 2).byte()), "uint8 was given"),
-        (lambda: RandomRotation(3, fill=(1, 2))(mt.ones(3, 2, 2)), "fill has 2 numbers"),
+        (
+            lambda: RandomRotation(3, fill=(1, 2))(mt.ones(3, 2, 2)),
+            "fill of RandomRotation has 2 numbers",
+        ),
         (
             lambda: Grayscale()(mt.ones(2, 2, 2)),
             "images of 1 or 3 channels; shape .2, 2, 2. was given",

@@ -12,7 +12,7 @@ from mt_nn.utils import remove_weight_norm, weight_norm
 
 
 @pytest.mark.parametrize("dim", [0, 1, None])
-def test_values_gradients_and_shapes_match_torch(dim: int | None) -> None:
+def test_weight_norm_values_gradients_and_shapes_match_torch(dim: int | None) -> None:
     torch = pytest.importorskip("torch")
     theirs = torch.nn.Conv1d(2, 3, 2)
     ours = nn.Conv1d(2, 3, 2)

@@ -212,12 +212,12 @@ def _log_probability_of_count(d: Any, x: Tensor) -> Any:
 
 
 class Poisson(Distribution):
-    """The Poisson distribution: the number of events that occur at a constant rate.
+    """The Poisson distribution: the number of independent events in an interval.
 
     The probability of k is `rate**k * exp(-rate) / k!`.
 
     Args:
-        rate: the mean numbers of events, a tensor or a number.
+        rate: the mean numbers of events per interval, a tensor or a number.
         validate_args: whether to check parameters and values, which waits for the device.
 
     Raises:

@@ -82,23 +82,29 @@ class HookMethods:
     def register_forward_pre_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
-        """Call `hook(module, args)` before each `forward`; it may return new arguments."""
+        """Register `hook(module, args)`, called before each `forward`.
+
+        The hook may return new arguments.
+        """
         called = _before_forward(hook, with_kwargs)
         return ModuleHooks.of(self).register("before forward", hook, prepend, called)
 
     def register_forward_hook(
         self, hook: Hook, *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
-        """Call `hook(module, args, output)` after each `forward`; it may return a new output."""
+        """Register `hook(module, args, output)`, called after each `forward`.
+
+        The hook may return a new output.
+        """
         called = _after_forward(hook, with_kwargs)
         return ModuleHooks.of(self).register("after forward", hook, prepend, called)
 
     def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(module, grad_outputs)` before the backward pass of the module."""
+        """Register `hook(module, grad_outputs)`, called before the module's backward pass."""
         return ModuleHooks.of(self).register("before backward", hook, prepend)
 
     def register_full_backward_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(module, grad_inputs, grad_outputs)` after the module's backward pass."""
+        """Register `hook(module, grad_inputs, grad_outputs)`, called after the backward pass."""
         return ModuleHooks.of(self).register("after backward", hook, prepend)
 
     register_backward_hook = register_full_backward_hook

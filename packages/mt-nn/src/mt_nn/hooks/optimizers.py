@@ -67,31 +67,40 @@ class Methods:
     """The methods that `register_methods` adds; for type checkers, a base class of `Optimizer`."""
 
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` before each step; it may return new arguments."""
+        """Register `hook(optimizer, args, kwargs)`, called before each step.
+
+        The hook may return new arguments.
+        """
         return OptimizerHooks.of(self).register("before step", hook)
 
     def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` after each step."""
+        """Register `hook(optimizer, args, kwargs)`, called after each step."""
         return OptimizerHooks.of(self).register("after step", hook)
 
     def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(optimizer)` before `state_dict`."""
+        """Register `hook(optimizer)`, called before `state_dict`."""
         return OptimizerHooks.of(self).register("saving", hook, prepend)
 
     def register_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
-        """Call `hook(optimizer, state)` after `state_dict`; it may return a new state."""
+        """Register `hook(optimizer, state)`, called after `state_dict`.
+
+        The hook may return a new state.
+        """
         return OptimizerHooks.of(self).register("saved", hook, prepend)
 
     def register_load_state_dict_pre_hook(
         self, hook: Hook, prepend: bool = False
     ) -> RemovableHandle:
-        """Call `hook(optimizer, state)` before a state is loaded; it may return a new one."""
+        """Register `hook(optimizer, state)`, called before a state is loaded.
+
+        The hook may return a new one.
+        """
         return OptimizerHooks.of(self).register("loading", hook, prepend)
 
     def register_load_state_dict_post_hook(
         self, hook: Hook, prepend: bool = False
     ) -> RemovableHandle:
-        """Call `hook(optimizer)` after a state has been loaded."""
+        """Register `hook(optimizer)`, called after a state has been loaded."""
         return OptimizerHooks.of(self).register("loaded", hook, prepend)
 
     def __getstate__(self) -> dict[str, Any]:

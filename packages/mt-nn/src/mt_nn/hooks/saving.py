@@ -35,11 +35,11 @@ class StateHookMethods:
     """The methods that `register_methods` adds to `Module`."""
 
     def register_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(module, prefix, keep_vars)` before the module is saved."""
+        """Register `hook(module, prefix, keep_vars)`, called before the module is saved."""
         return ModuleHooks.of(self).register("saving", hook)
 
     def register_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(module, state, prefix, metadata)` when the module is saved to `state`."""
+        """Register `hook(module, state, prefix, metadata)`, called after the module is saved."""
         called = _without_result("register_state_dict_post_hook", hook)
         return ModuleHooks.of(self).register("saved", hook, called=called)
 
@@ -48,7 +48,7 @@ class StateHookMethods:
         return ModuleHooks.of(self).register("saved", hook)
 
     def register_load_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(module, state, prefix, ...)` before the module is loaded from `state`."""
+        """Register `hook(module, state, prefix, ...)`, called before the module is loaded."""
         return ModuleHooks.of(self).register("loading", hook)
 
     def _register_load_state_dict_pre_hook(
@@ -59,7 +59,7 @@ class StateHookMethods:
         return ModuleHooks.of(self).register("loading", hook, called=called)
 
     def register_load_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(module, keys)` after the module and its submodules have been loaded."""
+        """Register `hook(module, keys)`, called after the module and its submodules are loaded."""
         called = _without_result("register_load_state_dict_post_hook", hook)
         return ModuleHooks.of(self).register("loaded", hook, called=called)
 

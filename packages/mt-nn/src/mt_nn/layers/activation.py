@@ -230,7 +230,7 @@ def gumbel_softmax(
         dim: the dimension of the classes.
 
     Returns:
-        The shape of `logits`; sums along `dim` are 1.
+        A tensor of the shape of `logits`, whose sums along `dim` are 1.
 
     Raises:
         SettingError: `tau` is not positive.

@@ -40,7 +40,7 @@ def layer_norm(
         eps: added to the variance for numerical stability.
 
     Returns:
-        The shape of the input.
+        A tensor of the shape of the input.
 
     Raises:
         InputError: a shape is invalid, or the input is not floating-point.
@@ -89,7 +89,7 @@ def batch_norm(
         eps: added to the variance for numerical stability.
 
     Returns:
-        The shape of the input.
+        A tensor of the shape of the input.
 
     Raises:
         InputError: a shape is invalid, the input is not floating-point, or in training there is
@@ -156,7 +156,7 @@ def group_norm(
         eps: added to the variance for numerical stability.
 
     Returns:
-        The shape of the input.
+        A tensor of the shape of the input.
 
     Raises:
         InputError: a shape is invalid, the input is not floating-point, or there is only one value
@@ -213,7 +213,7 @@ def instance_norm(
         eps: added to the variance for numerical stability.
 
     Returns:
-        The shape of the input.
+        A tensor of the shape of the input.
 
     Raises:
         InputError: a shape is invalid, the input is not floating-point, or there is only one value
@@ -266,7 +266,7 @@ def rms_norm(
             dtype, and that of float32 for narrower dtypes.
 
     Returns:
-        The shape of the input.
+        A tensor of the shape of the input.
 
     Raises:
         InputError: a shape is invalid, or the input is not floating-point.
@@ -305,7 +305,7 @@ def local_response_norm(
         k: the additive constant in the denominator.
 
     Returns:
-        The shape of the input.
+        A tensor of the shape of the input.
 
     Raises:
         InputError: the input has fewer than three dimensions, or is not floating-point.
@@ -352,7 +352,7 @@ def normalize(
         eps: the smallest divisor.
 
     Returns:
-        The shape of the input.
+        A tensor of the shape of the input.
 
     Raises:
         InputError: the input is not floating-point.

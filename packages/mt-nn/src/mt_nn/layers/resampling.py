@@ -352,7 +352,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         groups: number of groups.
 
     Returns:
-        The shape of the input.
+        A tensor of the shape of the input.
 
     Raises:
         InputError: `groups` does not divide the number of channels.

@@ -130,7 +130,7 @@ class Encoder:
         )
 
     def _add(self, array: Array, path: Path) -> str:
-        """Store an array under its path, made unique, and return that name."""
+        """Store an array under a unique name made from its path, and return the name."""
         name = ".".join(map(str, path)).encode("utf-8", "backslashreplace").decode() or "value"
         while name in self.arrays or name == layout.METADATA:
             name += "'"
@@ -188,7 +188,10 @@ class Decoder:
         if type(encoded) in _PLAIN:
             return encoded
         if depth > self._depth:
-            raise ValueError("it is nested too deeply")
+            raise ValueError(
+                f"a value is nested more than {self._depth} levels deep; mt_nn.limits(depth=...) "
+                "allows more"
+            )
         if type(encoded) is list:
             return [self.decode(member, depth + 1) for member in encoded]
         ((kind, content),) = encoded.items()

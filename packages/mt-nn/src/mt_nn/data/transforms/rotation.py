@@ -74,7 +74,8 @@ class RandomRotation(ImageTransform):
             result = result + flat.index_select(-1, index) * weights
             total += inside
         outside = tensor(1 - total, dtype=img.dtype, backend=img.backend).view(height, width)
-        return result.view(img.shape) + outside * transform.column("fill", self.fill, img)
+        fill = transform.column("the fill of RandomRotation", self.fill, img)
+        return result.view(img.shape) + outside * fill
 
     def _neighbors(self, x: Numbers, y: Numbers) -> list[tuple[Numbers, Numbers, Numbers]]:
         """Return the column, row and weight of each old pixel that a point depends on."""

@@ -58,7 +58,8 @@ def column(name: str, numbers: Any, img: Tensor) -> Tensor:
     channels = img.shape[-3] if img.ndim > 2 else 1
     if len(numbers) not in (1, channels):
         raise InputError(
-            f"the image has {channels} channel(s), but {name} has {len(numbers)} numbers."
+            f"the image has {channels} channel(s), but {name} has {len(numbers)} numbers: pass "
+            "one, or one per channel."
         )
     values = tensor(numbers, dtype=img.dtype, backend=img.backend)
     return values.view(-1, 1, 1) if img.ndim > 2 else values
@@ -195,4 +196,5 @@ class Normalize(ImageTransform):
             InputError: the dtype is not floating-point, or the number of channels does not match.
         """
         check_real("Normalize", img)
-        return (img - column("mean", self.mean, img)) / column("std", self.std, img)
+        mean = column("the mean of Normalize", self.mean, img)
+        return (img - mean) / column("the std of Normalize", self.std, img)
