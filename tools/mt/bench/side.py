@@ -34,7 +34,7 @@ def seconds(program: Program, runs: int, duration: float, wait: Program) -> floa
 
 
 def runs_needed(program: Program, duration: float, wait: Program) -> int:
-    """Return the number of runs in a given time, after a first run that compiles."""
+    """Return a number of runs that take at least a given time; the first run compiles."""
     program()
     runs = 1
     while seconds(program, runs, duration, wait) * runs < duration:

@@ -64,7 +64,7 @@ def test_failing_operation_that_changed_its_input_is_a_difference(
 
 
 @needs_torch
-def test_results_at_a_discontinuity_are_within_rounding_only_next_to_it() -> None:
+def test_jump_is_within_rounding_only_next_to_the_discontinuity() -> None:
     for x, accepted in ((np.nextafter(1.0, 0.0), True), (1 - 1e-12, False), (0.9, False)):
         steps = [leaf(np.array([x])), Step("torch.floor()", (Ref(0),))]
         good = within_rounding(np.ones(1), np.zeros(1), "v1", steps, [{"v0": np.array([x])}])
