@@ -16,7 +16,7 @@ from mt_tensor.backends.extending import FUNCTIONS, numpy_source
 from mt_tensor.core.dtypes import Array, DType, bool_, float32, float64, int32
 from mt_tensor.core.host import no_warnings, run_without_warnings
 from mt_tensor.core.layout import row_major
-from mt_tensor.core.numpy_functions import numpy_function
+from mt_tensor.core.numpy_functions import function_of, numpy_function
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.large_arrays.choices import MANY, choose, split
 
@@ -171,6 +171,18 @@ def test_formula_of_large_array_equals_formula_of_its_parts(formula: Formula) ->
 
 def _vectorized(formula: Formula) -> Callable[..., Any]:
     return numpy_function(formula, FUNCTIONS, np.dtype(np.float32))
+
+
+def test_function_of_a_single_operation_is_the_ufunc() -> None:
+    def double_sum(x: float, y: float) -> float:
+        return (x + y) + (x + y)
+
+    def difference(x: float, y: float) -> float:
+        return y - x
+
+    assert function_of(Formula("add", 2, 1, lambda x, y: x + y), FUNCTIONS) is np.add
+    assert function_of(Formula("double_sum", 2, 1, double_sum), FUNCTIONS) is None
+    assert function_of(Formula("difference", 2, 1, difference), FUNCTIONS) is None
 
 
 @pytest.mark.parametrize("size", [1, 5, 1000])

@@ -175,6 +175,15 @@ def test_deepcopy_and_pickle_return_leaves_on_the_same_backend(duplicate: Any) -
 # --- Views ---------------------------------------------------------------------------------------
 
 
+def test_data_ptr_of_an_empty_tensor_is_0() -> None:
+    assert mt.zeros(0, 2).data_ptr() == 0
+
+
+def test_tensor_of_the_constructor_does_not_require_grad() -> None:
+    assert not mt.Tensor([1.0]).requires_grad
+    assert not mt.Tensor(2, 3).requires_grad
+
+
 def test_views_share_memory() -> None:
     x = mt.arange(6, dtype="float32").view(2, 3)
     x.T[0, 1] = 9.0
