@@ -12,6 +12,7 @@ import pytest
 import mt_tensor as mt
 from mt_operators import OPERATORS, Formula
 from mt_operators.core.elementary import where
+from mt_tensor.backends import get_backend
 from mt_tensor.backends.extending import FUNCTIONS, numpy_source
 from mt_tensor.core.dtypes import Array, DType, bool_, float32, float64, int32
 from mt_tensor.core.host import no_warnings, run_without_warnings
@@ -171,6 +172,17 @@ def test_formula_of_large_array_equals_formula_of_its_parts(formula: Formula) ->
 
 def _vectorized(formula: Formula) -> Callable[..., Any]:
     return numpy_function(formula, FUNCTIONS, np.dtype(np.float32))
+
+
+def test_from_host_shares_native_arrays_and_copies_others() -> None:
+    backend, native = get_backend("numpy"), np.arange(6.0)
+    assert np.shares_memory(backend.to_host(backend.from_host(native)), native)
+    for array in (native.astype(">f8"), native[::2]):
+        data = backend.from_host(array)
+        assert data.array.dtype == np.float64
+        assert data.array.dtype.isnative
+        assert np.array_equal(backend.to_host(data), array)
+        assert not np.shares_memory(backend.to_host(data), array)
 
 
 def test_function_of_a_single_operation_is_the_ufunc() -> None:

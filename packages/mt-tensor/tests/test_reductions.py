@@ -173,6 +173,13 @@ def test_norms_and_distances_of_order_0_have_zero_gradient(call: Any) -> None:
     assert x.norm(0).item() == 3
 
 
+def test_corrcoef_of_proportional_rows_does_not_exceed_1() -> None:
+    rows = mt.tensor(np.random.default_rng(0).standard_normal((3, 5)))
+    coefficients = mt.corrcoef(mt.cat([rows, -3.0 * rows]))
+    assert coefficients.max().item() == 1.0
+    assert coefficients.min().item() == -1.0
+
+
 @pytest.mark.parametrize("p", [0.001, 1, 2, 3, -1, INF])
 def test_norm_of_single_element_is_its_magnitude_even_if_powers_overflow(p: float) -> None:
     x = mt.tensor([[-1e30], [1e-30], [0.0], [-INF]], requires_grad=True)

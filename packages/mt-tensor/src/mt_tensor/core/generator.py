@@ -68,7 +68,7 @@ class Generator:
 
     def seed(self) -> int:
         """Restart the sequence with a seed from the operating system, and return the seed."""
-        self.manual_seed(int(np.random.SeedSequence().generate_state(1, np.uint64)[0]))
+        self.manual_seed(np.random.SeedSequence().generate_state(1, np.uint64).item())
         return self.initial_seed()
 
     def initial_seed(self) -> int:

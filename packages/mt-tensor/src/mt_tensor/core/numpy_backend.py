@@ -159,7 +159,7 @@ class FormulaRunner:
             return None
         (dtype,) = dtypes or {bool_}
         function = self.function or on_arrays(self.formula, dtype)
-        simple = self.function and not dtype.is_narrow and dtype is not bool_
+        simple = self.function and dtype is not bool_
         # NumPy's results have the memory order of inputs of several dimensions.
         alike = [x for x in inputs if x is out or (x.shape == out.shape and len(x.shape) < 2)]
         numbers = [x for x in inputs if x not in alike and not x.shape]
