@@ -6,6 +6,7 @@ The reference computation promotes first, and computes with Python integers or i
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from hypothesis.extra.numpy import broadcastable_shapes
 import mt_tensor as mt
 from mt_tensor.backends import TensorBackend, get_backend, use_backend
 from mt_tensor.core.dtypes import Array, DType
+from mt_tensor.emulation.exactness import is_exact
 
 
 @pytest.fixture(scope="session", params=["numpy", "simple"])
@@ -178,3 +180,12 @@ def test_mixing_backends_raises_and_to_is_differentiable(backend: TensorBackend)
     assert leaf.grad is not None
     assert leaf.grad.backend is backend
     assert leaf.grad.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_16_bit_dtype_stores_zeros_infinities_and_nan_exactly(name: str) -> None:
+    dtype: DType = getattr(mt, name)
+    for number in (0.0, -0.0, math.inf, -math.inf, math.nan, 1, 2.0**-8):
+        assert is_exact(number, dtype)
+    for number in (0.1, 1e300, 2**20 + 1):
+        assert not is_exact(number, dtype)
