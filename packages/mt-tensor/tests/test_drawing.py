@@ -75,6 +75,7 @@ def test_draw_storage_shows_third_dimension_as_several_grids():
         (lambda: mt.tensor(3.5), 2),
         (lambda: mt.zeros(0, 3), 0),
         (lambda: mt.arange(4.0), 8),
+        (lambda: mt.zeros(4, 6), 48),
         (lambda: mt.ones(1, 1, 1, 1), 2),
     ],
 )

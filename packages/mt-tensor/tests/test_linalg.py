@@ -164,6 +164,15 @@ def test_norm_over_two_dims_is_the_matrix_norm(dim: Any) -> None:
     assert mt.linalg.norm(x, 1, dim[0]).tolist() == mt.linalg.vector_norm(x, 1, dim[0]).tolist()
 
 
+@pytest.mark.parametrize("order", ["fro", "nuc", 1, -2])
+def test_matrix_norm_converts_to_the_given_dtype_first(order: Any) -> None:
+    x = mt.tensor([[0.1, 1e-5], [0.3, 0.7]])
+    result = mt.linalg.matrix_norm(x, order, dtype=mt.float64)
+    assert result.dtype is mt.float64
+    assert result.item() == mt.linalg.matrix_norm(x.double(), order).item()
+    assert mt.linalg.matrix_norm(x, order).dtype is mt.float32
+
+
 def test_pinv_ignores_singular_values_below_rtol() -> None:
     x = mt.tensor([[4.0, 0.0], [0.0, 1.0]])
     for inverse in (mt.linalg.pinv(x, rtol=0.5), x.pinverse(0.5)):
