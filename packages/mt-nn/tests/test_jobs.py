@@ -973,12 +973,14 @@ def unprivileged_user() -> Iterator[None]:
 def test_folder_without_permission_is_an_error(
     capsys: pytest.CaptureFixture[str], mode: int
 ) -> None:
-    with unprivileged_user(), tempfile.TemporaryDirectory() as folder:
-        out = Path(folder, "out")
-        out.mkdir()
-        out.chmod(mode)
-        assert cli.main(["xor", *SHORT, "--out", str(out)]) == 1
-        out.chmod(0o755)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        with unprivileged_user():
+            out = Path(folder, "out")
+            out.mkdir()
+            out.chmod(mode)
+            assert cli.main(["xor", *SHORT, "--out", str(out)]) == 1
+            out.chmod(0o755)
     printed = capsys.readouterr().err
     assert re.fullmatch(rf"mt-train: .*{out}.* \(Permission denied\).*\n", printed)
 
