@@ -56,7 +56,7 @@ from mt_tensor.pointwise.in_place import (
 from mt_tensor.products import added, distances, vectors
 from mt_tensor.programs import functions as programs
 from mt_tensor.randomness import sampling
-from mt_tensor.recording import aliasing, assigning, higher, hooks, parts  # noqa: F401
+from mt_tensor.recording import aliasing, assigning, higher, hooks, view_gradients  # noqa: F401
 from mt_tensor.reductions import extremes, norms, statistics, truth
 from mt_tensor.reductions import softmax as softmaxes
 from mt_tensor.reductions import sums as more_sums
@@ -101,8 +101,8 @@ class Methods(CoreMethods):
     _before_change = aliasing._before_change
     _change_is_recorded = aliasing._change_is_recorded
     _index_in = aliasing._index_in
-    _moved_on = aliasing._moved_on
-    _moved_to = aliasing._moved_to
+    _rebase_history = aliasing._rebase_history
+    _replace_node = aliasing._replace_node
     detach_ = aliasing.detach_
 
     grad_fn = attribute(hooks.grad_fn)

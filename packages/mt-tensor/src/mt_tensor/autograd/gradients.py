@@ -80,7 +80,7 @@ def grad(
             retain = keep or not last
             totals = run_backward(derivatives, output.variable, start, retain, (), selected)
             for variable, gradient in totals.items():
-                gradient._fresh = False  # the caller will refer to it
+                gradient._owned = False  # the caller will refer to it
                 known = variable in found
                 found[variable] = found[variable] + gradient if known else gradient
     for position, tensor in enumerate(inputs):

@@ -34,26 +34,26 @@ class Gradients:
         needs: for each argument, whether its gradient is needed.
         reads: the positions, among the arguments and the output, of the values that the partial
             derivatives read; empty for `add`, whose partial derivatives are 1.
-        read_of: selects these from a tuple of all values; unset if there are none.
+        select_reads: selects these from a tuple of all values; unset if there are none.
         plans: the plans of the gradients; None if all partial derivatives are 1.
     """
 
     def __init__(self, operator: Operator, needs: tuple[bool, ...]) -> None:
         self.needs = needs
         partials = [p for p, need in zip(operator.partials, needs, strict=True) if need]
-        self._passes = [partial is one for partial in partials]
+        self._is_upstream = [partial is one for partial in partials]
         self.reads: tuple[int, ...] = ()
         self.plans: Plans | None = None
-        if not all(self._passes):
+        if not all(self._is_upstream):
             computed = [p is not one for p in operator.partials]
-            wanted = tuple(need and each for need, each in zip(needs, computed, strict=True))
-            formula, reads = narrowed(operator.gradient(wanted))
+            selected = tuple(need and each for need, each in zip(needs, computed, strict=True))
+            formula, reads = narrowed(operator.gradient(selected))
             self.plans = Plans(formula)
             self.reads = tuple(i - 1 for i in reads[1:])  # the first is the upstream gradient
         if self.reads:  # an itemgetter of one position returns a tuple only for a slice
             first, *others = self.reads
-            places = self.reads if others else (slice(first, first + 1),)
-            self.read_of: Callable[[tuple[Any, ...]], Sequence[TensorData]] = itemgetter(*places)
+            at = self.reads if others else (slice(first, first + 1),)
+            self.select_reads: Callable[[tuple[Any, ...]], Sequence[TensorData]] = itemgetter(*at)
 
     def vjp(self, node: Node, inputs: Any, ctx: Any, grad: Tensor, needed: Any) -> Sequence[Tensor]:
         """Return the gradients of the inputs, summed over broadcast dimensions; see `Rule`.
@@ -73,11 +73,11 @@ class Gradients:
             computed = []
             for result in results if results.__class__ is list else (results,):
                 gradient = _make(result, backend)
-                gradient._fresh = True
+                gradient._owned = True
                 computed.append(gradient)
         shape, others, gradients = node.shape, iter(computed), []
-        for parent, passes in zip(inputs, self._passes):  # noqa: B905 - one for each
-            gradient = grad if passes else next(others)
+        for parent, is_upstream in zip(inputs, self._is_upstream):  # noqa: B905 - one for each
+            gradient = grad if is_upstream else next(others)
             if parent.shape != shape and (needed is None or parent in needed):
                 gradient = gradient.sum_to_size(parent.shape)  # defined in sums.py
             gradients.append(gradient)
@@ -100,20 +100,20 @@ def recorder(
         rule = rules[mask] = Gradients(operator, needs)
         return rule
 
-    def record(operands: Sequence[Tensor], known: tuple[TensorData, ...], result: Tensor) -> None:
+    def record(operands: Sequence[Tensor], values: tuple[TensorData, ...], result: Tensor) -> None:
         """Record how a result was computed, if an operand requires grad.
 
         Args:
             operands: all arguments.
-            known: the data of all arguments, followed by that of `result`.
+            values: the data of all arguments, followed by that of `result`.
             result: a floating-point tensor that is not in the graph yet.
         """
         mask = 0
         parents = []
         for x in operands:
             mask += mask
-            wanted = x._requires_grad
-            if wanted and (wanted is True or x.requires_grad):  # for a view, updates `_node`
+            flag = x._requires_grad
+            if flag and (flag is True or x.requires_grad):  # for a view, updates `_node`
                 mask += 1
                 parents.append(x._node or x)
         if not parents:
@@ -122,7 +122,7 @@ def recorder(
             rule = rules[mask]
         except KeyError:
             rule = create_rule(mask)
-        saved = rule.read_of(known) if rule.reads else ()
+        saved = rule.select_reads(values) if rule.reads else ()
         add_to_graph(result, rule, name, parents, saved, saved)
 
     return record

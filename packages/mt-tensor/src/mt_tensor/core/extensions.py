@@ -50,7 +50,7 @@ EXTENSIONS: dict[str, Callable[..., Any]] = {}
   *arguments)`, `backward on tape(walk, *arguments)`: call a backend's method, an operation, or a
   reverse pass through the graph, under the active tape;
 - `elementwise on tape(backend, formula, run)`: wrap `run` so that the active tape sees its calls;
-- `part of a gradient(grad, shape, view, settings)`: return the gradient of a tensor, given that of
+- `gradient of a view(grad, shape, view, settings)`: return the gradient of a tensor, given that of
   a view of it, in a lazy form.
 """
 

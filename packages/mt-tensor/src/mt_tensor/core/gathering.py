@@ -79,8 +79,8 @@ def _indexed_dim(name: str, shape: Shape, dim: int, index: Layout) -> int:
             f"{name}() takes an index of int64 or int32; {index.dtype.name} was given."
         )
     if len(index.shape) != len(shape) or any(
-        wanted > size and d != dim
-        for d, (wanted, size) in enumerate(zip(index.shape, shape, strict=True))
+        length > size and d != dim
+        for d, (length, size) in enumerate(zip(index.shape, shape, strict=True))
     ):
         raise ShapeError(
             f"{name}() along dimension {dim}: an index of shape {index.shape} does not fit a "

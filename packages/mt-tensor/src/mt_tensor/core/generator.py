@@ -91,7 +91,7 @@ def used_blocks(numbers: np.random.Generator) -> int:
     """Return the number of blocks of the sequence that have been used."""
     bits: Any = numbers.bit_generator
     counter: list[int] = bits.state["state"]["counter"].tolist()
-    return sum(word << 64 * place for place, word in enumerate(counter))
+    return sum(word << 64 * position for position, word in enumerate(counter))
 
 
 default_generator = Generator()

@@ -56,9 +56,9 @@ class Node(History):
         backend: the tensor's backend.
     """
 
-    __slots__ = ("_watch", "backend", "dtype", "saved", "shape", "version")
+    __slots__ = ("_hooks", "backend", "dtype", "saved", "shape", "version")
 
-    _watch: Any  # hooks and `retain_grad`, or None: see `recording/hooks.py`
+    _hooks: Any  # hooks and `retain_grad`, or None: see `recording/hooks.py`
     backend: TensorBackend
     ctx: Any
     dtype: DType
@@ -77,24 +77,24 @@ class Node(History):
     def completed(self, derivative: Any) -> Any:
         """Return the complete gradient, after hooks; others may share it from now on.
 
-        The argument may be a `Part` (`recording/parts.py`), the lazy gradient of a view, whose
-        `_fresh` is None.
+        The argument may be a `ViewGradient` (`recording/view_gradients.py`), which is lazy, and
+        whose `_owned` is None.
         """
-        if derivative._fresh is None:  # a Part
-            derivative = derivative._whole()
-        if self._watch is not None:
-            derivative = self._watch.completed(self, derivative)
-        derivative._fresh = False
+        if derivative._owned is None:  # a ViewGradient
+            derivative = derivative._dense()
+        if self._hooks is not None:
+            derivative = self._hooks.apply(self, derivative)
+        derivative._owned = False
         return derivative
 
     def accumulate_derivative(self, derivative: Any) -> Any:
         """Return the complete gradient; store it only if the tensor retains its gradient."""
-        if self._watch is None and derivative._fresh is not None:
-            derivative._fresh = False
+        if self._hooks is None and derivative._owned is not None:
+            derivative._owned = False
             return derivative
         derivative = self.completed(derivative)
-        if self._watch is not None:
-            self._watch.accumulate(self, derivative)
+        if self._hooks is not None:
+            self._hooks.accumulate(self, derivative)
         return derivative
 
     def chain_rule(
@@ -154,7 +154,7 @@ def new_node(
         if data._version is not None:
             node.version += data._version[0]
     node.shape, node.dtype, node.backend = layout.shape, layout.dtype, backend
-    node._watch = None
+    node._hooks = None
     return node
 
 

@@ -19,11 +19,11 @@ Function = Callable[..., Any]
 
 def overwrite(target: Tensor, value: Tensor) -> None:
     """Overwrite a tensor with another of the same backend, converted and broadcast."""
-    own, data, backend = target._tensor, value._tensor, target.backend
-    if backend.same_memory(own.storage, data.storage):
-        data = backend.copy(data, data.layout.contiguous)
-    backend.copy(data.expand(own.shape), own)
-    own.bump_version()
+    data, source, backend = target._tensor, value._tensor, target.backend
+    if backend.same_memory(data.storage, source.storage):
+        source = backend.copy(source, source.layout.contiguous)
+    backend.copy(source.expand(data.shape), data)
+    data.bump_version()
 
 
 def fuse_in_place(*changed: str) -> Callable[[Function], Callable[..., None]]:

@@ -93,16 +93,16 @@ class ViewFunction(LinearFunction):
         result = _make(view, x.backend)
         if layout.dtype.is_floating_point:
             result._base = x if x._base is None else x._base
-            result._seen = view._version[0]  # type: ignore[index]  # not None for a view
+            result._node_version = view._version[0]  # type: ignore[index]  # not None for a view
             if recording.get():
-                wanted = x._requires_grad
-                if wanted:
+                flag = x._requires_grad
+                if flag:
                     cls.record(x, settings, result)
-                result._requires_grad = CUSTOM_VIEW if wanted is CUSTOM_VIEW else VIEW
+                result._requires_grad = CUSTOM_VIEW if flag is CUSTOM_VIEW else VIEW
         return result
 
     @classmethod
-    def gradient_of_whole(
+    def gradient_of_argument(
         cls, inverse: type[LinearFunction], grad: Tensor, shape: Shape, *settings: Any
     ) -> Tensor:
         """Return the gradient of the argument of a view without repeated elements.
@@ -113,22 +113,22 @@ class ViewFunction(LinearFunction):
             shape: the shape of the argument.
             *settings: the settings of the view.
         """
-        if not recording.get() and "part of a gradient" in EXTENSIONS:
-            return EXTENSIONS["part of a gradient"](grad, shape, cls, settings)  # type: ignore[no-any-return]
+        if not recording.get() and "gradient of a view" in EXTENSIONS:
+            return EXTENSIONS["gradient of a view"](grad, shape, cls, settings)  # type: ignore[no-any-return]
         return inverse.apply(grad, shape, *settings)
 
     @classmethod
-    def part(cls, whole: TensorData, shape: Shape, *settings: Any) -> TensorData:
-        """Return the view of `whole` where a gradient of this shape belongs.
+    def region(cls, data: TensorData, shape: Shape, *settings: Any) -> TensorData:
+        """Return the view of `data` where a gradient of this shape belongs.
 
         Raises:
             GradientError: the view has another shape, because the shape of the tensor was changed
                 in place.
         """
-        part = cls.view(whole, *settings)
-        if part.shape != shape:
+        view = cls.view(data, *settings)
+        if view.shape != shape:
             raise GradientError(
-                f"a view has a gradient of shape {shape}, but shows {part.shape} of its tensor, "
-                f"which now has shape {whole.shape}; do not change shapes before backward()."
+                f"a view has a gradient of shape {shape}, but shows {view.shape} of its tensor, "
+                f"which now has shape {data.shape}; do not change shapes before backward()."
             )
-        return part
+        return view

@@ -49,8 +49,8 @@ class MatMul:
             if b is not None and inputs[0] not in needed:
                 b = None
         gradients = cls.backward(grad, a, b, shape_a, shape_b)
-        wanted = (ctx[1] is not None, ctx[0] is not None)
-        return [each for each, want in zip(gradients, wanted, strict=True) if want]
+        needs = (ctx[1] is not None, ctx[0] is not None)
+        return [each for each, need in zip(gradients, needs, strict=True) if need]
 
     @staticmethod
     def backward(
@@ -105,8 +105,8 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
         return EXTENSIONS["result in out"]("matmul", matmul, (input, other), {"out": out})  # type: ignore[no-any-return]
     require_tensors("matmul", input, other)
     if BLOCKS.count:
-        adjusted = EXTENSIONS["argument under autocast"]
-        input, other = adjusted("matmul", input), adjusted("matmul", other)
+        autocast = EXTENSIONS["argument under autocast"]
+        input, other = autocast("matmul", input), autocast("matmul", other)
     backend, a, b = input.backend, input._tensor, other._tensor
     if backend is not other.backend:
         common_backend(input, other)

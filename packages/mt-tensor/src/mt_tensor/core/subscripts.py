@@ -57,7 +57,7 @@ class Select(ViewFunction):
 
     @staticmethod
     def backward(grad: Tensor, source: Any, entries: Sequence[Any]) -> Tensor:
-        return Select.gradient_of_whole(Unselect, grad, source.shape, entries)
+        return Select.gradient_of_argument(Unselect, grad, source.shape, entries)
 
 
 class Unselect(LinearFunction):
@@ -66,7 +66,7 @@ class Unselect(LinearFunction):
     @staticmethod
     def forward(x: Tensor, shape: Shape, entries: Sequence[Any], value: Number = 0) -> TensorData:
         data = x.backend.full(shape, x.dtype, value)
-        x.backend.copy(x._tensor, Select.part(data, x.shape, entries))
+        x.backend.copy(x._tensor, Select.region(data, x.shape, entries))
         return data
 
     @staticmethod

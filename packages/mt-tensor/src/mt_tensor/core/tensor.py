@@ -70,25 +70,25 @@ class Tensor(Methods):
         "__dict__",  # for attributes that programs set
         "__weakref__",
         "_base",
-        "_fresh",
         "_grad",
+        "_hooks",
         "_node",
+        "_node_version",
+        "_owned",
         "_requires_grad",
-        "_seen",
         "_tensor",
-        "_watch",
         "backend",
         "name",
     )
 
     _base: Tensor | None  # the tensor of which this is a view
-    _fresh: bool  # whether it is a gradient that nothing else refers to, which can become `grad`
     _grad: Tensor | None
+    _hooks: Any  # hooks on its gradient, or None: see `recording/hooks.py`
     _node: Node | None
+    _node_version: int  # for a view, the version of its memory that `_node` belongs to
+    _owned: bool  # whether it is a gradient that nothing else refers to, which can become `grad`
     _requires_grad: bool | int  # or VIEW, CUSTOM_VIEW, which count as true: see `requires_grad`
-    _seen: int  # for a view, the version of its memory that `_node` belongs to
     _tensor: TensorData
-    _watch: Any  # hooks on its gradient, or None: see `recording/hooks.py`
     backend: TensorBackend
     name: str | None
 
@@ -103,16 +103,16 @@ class Tensor(Methods):
         result: Tensor = _new(Tensor)
         result._tensor = data
         result.backend = backend
-        result._node = result._base = result._grad = result._watch = result.name = None
-        result._requires_grad = result._fresh = False
+        result._node = result._base = result._grad = result._hooks = result.name = None
+        result._requires_grad = result._owned = False
         return result
 
     def _become(self, other: Tensor) -> None:
         """Become a leaf with the elements of another tensor."""
         self._tensor = other._tensor
         self.backend = other.backend
-        self._node = self._base = self._grad = self._watch = self.name = None
-        self._requires_grad = self._fresh = False
+        self._node = self._base = self._grad = self._hooks = self.name = None
+        self._requires_grad = self._owned = False
 
     def _with(self, data: TensorData) -> Tensor:
         """Return a tensor of these elements on the backend of this one, without grad."""
@@ -166,8 +166,8 @@ class Tensor(Methods):
         After an in-place change of its memory, a view gets a new node; results computed from it
         before keep the old one.
         """
-        is_view = self._requires_grad > 1
-        if is_view and self._seen != self._tensor.version and "refresh a view" in EXTENSIONS:
+        outdated = self._requires_grad > 1 and self._node_version != self._tensor.version
+        if outdated and "refresh a view" in EXTENSIONS:
             EXTENSIONS["refresh a view"](self)
         return self._node
 
@@ -191,8 +191,8 @@ class Tensor(Methods):
 
     def is_constant(self) -> bool:
         """Return whether this tensor does not require grad."""
-        wanted = self._requires_grad
-        return not (self.requires_grad if wanted > 1 else wanted)
+        flag = self._requires_grad
+        return not (self.requires_grad if flag > 1 else flag)
 
     def completed(self, derivative: Any) -> Any:
         """Return the complete gradient, after hooks.
@@ -200,14 +200,14 @@ class Tensor(Methods):
         Raises:
             GradientError: its shape differs, since the tensor's shape was changed in place.
         """
-        if derivative._fresh is None:  # a `Part`: see `Node.completed`
-            derivative = derivative._whole()
+        if derivative._owned is None:  # a `ViewGradient`: see `Node.completed`
+            derivative = derivative._dense()
         if derivative._tensor.layout.shape != self._tensor.layout.shape:
             raise GradientError(
                 f"a tensor that had shape {derivative.shape} when it was used now has shape "
                 f"{self.shape}; do not change its shape in place before backward()."
             )
-        return derivative if self._watch is None else self._watch.completed(self, derivative)
+        return derivative if self._hooks is None else self._hooks.apply(self, derivative)
 
     def accumulate_derivative(self, derivative: Any) -> Any:
         """Add the gradient to `grad`, if the tensor requires grad, and return the gradient.
@@ -216,8 +216,8 @@ class Tensor(Methods):
             GradientError: the gradient has another shape, as for `completed`.
         """
         if (
-            self._watch is not None
-            or derivative._fresh is None
+            self._hooks is not None
+            or derivative._owned is None
             or derivative._tensor.layout.shape != self._tensor.layout.shape
         ):
             derivative = self.completed(derivative)
@@ -227,10 +227,10 @@ class Tensor(Methods):
 
     def _store(self, derivative: Any) -> None:
         """Add to `grad`, and call the hooks that run afterwards."""
-        if self._watch is None:
+        if self._hooks is None:
             self.add_to_grad(derivative)
         else:
-            self._watch.accumulate(self, derivative)
+            self._hooks.accumulate(self, derivative)
 
     def add_to_grad(self, derivative: Tensor) -> None:
         """Add a gradient to `grad`; for a leaf in place, unless the addition is recorded."""
@@ -243,8 +243,8 @@ class Tensor(Methods):
                     self._grad = grad + derivative
             elif recording.get():
                 self._grad = derivative.clone()
-            elif derivative._fresh:
-                derivative._fresh = False
+            elif derivative._owned:
+                derivative._owned = False
                 self._grad = derivative
             else:  # copy, since the gradient may share its memory with that of another leaf
                 data, backend = derivative._tensor, self.backend
@@ -265,8 +265,8 @@ class Tensor(Methods):
     @property
     def requires_grad(self) -> bool:
         """Whether `backward` computes the gradient with respect to this tensor."""
-        wanted = self._requires_grad
-        return self.history is not None if wanted > 1 else bool(wanted)
+        flag = self._requires_grad
+        return self.history is not None if flag > 1 else bool(flag)
 
     @requires_grad.setter
     def requires_grad(self, requires_grad: bool) -> None:
@@ -382,7 +382,7 @@ class Tensor(Methods):
             raise ShapeError(
                 f"gradient has shape {gradient.shape}; it must have the tensor's, {self.shape}."
             )
-        gradient._fresh = False  # the caller refers to it
+        gradient._owned = False  # the caller refers to it
         return gradient._cast(self.dtype)
 
     def detach(self) -> Tensor:

@@ -45,7 +45,7 @@ class Fold(LinearFunction):
         result = _zeros_like(data, (*data.shape[:dim], size, *data.shape[dim + 1 : -1]), backend)
         before, stop = [EVERYTHING] * dim, step * (data.shape[dim] - 1) + 1
         for k in range(data.shape[-1]):  # element k of all windows: a strided slice
-            part = Select.part(result, data.shape[:-1], [*before, slice(k, k + stop, step)])
+            part = Select.region(result, data.shape[:-1], [*before, slice(k, k + stop, step)])
             ADD.change(backend, (part,), part, Select.view(data, [*[EVERYTHING] * result.ndim, k]))
         return backend.copy(result, row_major(result.shape, dtype)) if dtype.is_narrow else result
 

@@ -11,7 +11,7 @@ from mt_autodiff.core.mode import recording
 from mt_tensor.core.graph import Node, changed_in_place, record, version_of
 from mt_tensor.core.named import FUSED, GRADIENTS
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.recording.functions import elements_of, fitting
+from mt_tensor.recording.functions import checked_gradient, elements_of
 
 Needs = Sequence[bool]
 """Whether the gradient of each argument is required."""
@@ -137,14 +137,14 @@ class FusedKernel:
                 own.append(
                     None
                     if gradient is None
-                    else _own(fitting(gradient, inputs[len(own)], node.name), grad)
+                    else _own(checked_gradient(gradient, inputs[len(own)], node.name), grad)
                 )
         return own
 
 
 def _own(gradient: Tensor, grad: Tensor) -> Tensor:
     """Mark a gradient as new if it has memory of its own, and return it."""
-    gradient._fresh = gradient is not grad and gradient._tensor._version is None
+    gradient._owned = gradient is not grad and gradient._tensor._version is None
     return gradient
 
 

@@ -48,7 +48,7 @@ class OnDiagonal(Function):
     def forward(ctx: Any, x: Tensor, shape: Shape, offset: int, dim1: int, dim2: int) -> Tensor:
         ctx.where = (offset, dim1, dim2)
         data = x.backend.full(shape, x.dtype, 0)
-        x.backend.copy(x._tensor, Diagonal.part(data, x.shape, *ctx.where))
+        x.backend.copy(x._tensor, Diagonal.region(data, x.shape, *ctx.where))
         return x._with(data)
 
     @staticmethod

@@ -25,7 +25,7 @@ class Slice(ViewFunction):
 
     @staticmethod
     def backward(grad: Tensor, source: Any, starts: Shape, steps: Shape, lengths: Shape) -> Tensor:
-        return Slice.gradient_of_whole(Embed, grad, source.shape, starts, steps, lengths)
+        return Slice.gradient_of_argument(Embed, grad, source.shape, starts, steps, lengths)
 
 
 class Embed(LinearFunction):

@@ -27,7 +27,7 @@ from mt_tensor.pointwise.choosing import as_scalar
 from mt_tensor.pointwise.functions import scaled
 from mt_tensor.pointwise.integers import RoundingMode
 from mt_tensor.pointwise.memory import are_apart
-from mt_tensor.recording.aliasing import Instead
+from mt_tensor.recording.aliasing import InPlaceReplace
 
 Arguments = ParamSpec("Arguments")
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -72,7 +72,7 @@ def _replace(self: TensorT, value: Tensor) -> TensorT:
         self.backend.copy(data, own)
         own.bump_version()
     if recorded:
-        self._moved_on(value)
+        self._rebase_history(value)
     return self
 
 
@@ -102,7 +102,7 @@ def _store_result(self: TensorT, result: Tensor, *args: Any) -> TensorT:
         node.version = version_of(node.saved)
     self.backend.copy(result._tensor, own)
     own.bump_version()
-    self._moved_to(node)
+    self._replace_node(node)
     self._requires_grad = True
     return self
 
@@ -138,7 +138,7 @@ def copy_(self: TensorT, source: Any) -> TensorT:
     if source.backend is not self.backend:
         source = source.to(self.backend)
     if source.requires_grad and self.requires_grad:
-        source = Instead.apply(source, self)
+        source = InPlaceReplace.apply(source, self)
     return self._replace(source)
 
 
@@ -383,7 +383,7 @@ def in_place_view_of(
         self._tensor = moved._tensor
         self._tensor.bump_version()
         if recorded:
-            self._moved_to(moved._node)
+            self._replace_node(moved._node)
         return self
 
     return _named(method, f"{name}_", f"Become the view that `{name}` returns, and return self.")

@@ -166,7 +166,7 @@ def _boundaries(given: Arguments) -> Iterator[dict[Any, int]]:
         for leaf, data, old, boundary, node in before.values():
             if leaf._tensor is data:
                 leaf._tensor = old
-            has_hooks = boundary is not node and boundary._watch is not None
+            has_hooks = boundary is not node and boundary._hooks is not None
             if leaf._node is boundary and not has_hooks:
                 leaf._node = node
 

@@ -177,8 +177,8 @@ def _backward(recorder: Recorder, result: Tensor, inputs: Sequence[Any]) -> tupl
             gradients: list[Any] = []
             for tensor in inputs:
                 gradient = found.get(tensor)
-                if gradient is not None and gradient._fresh is None:
-                    gradient = gradient._whole()
+                if gradient is not None and gradient._owned is None:
+                    gradient = gradient._dense()
                 if gradient is not None and gradient.dtype is not tensor.dtype:
                     gradient = gradient.to(tensor.dtype)
                 gradients.append(gradient)

@@ -25,7 +25,7 @@ def add_guards(code: ReplayWriter) -> None:
         if isinstance(grad, Tensor) and code.tensor(grad) != place:  # also an argument, or shared
             code.guard(f"{place} is {code.tensor(grad)}")
         if key in code.positions:  # the rest is in the key of the arguments
-            code.guard_same(f"{code.tensor(tensor)}._watch", slots[-2], False)
+            code.guard_same(f"{code.tensor(tensor)}._hooks", slots[-2], False)
         elif key in code.slots or key not in code.owners:
             _guard_tensor(code, tensor, slots)
 
@@ -78,7 +78,7 @@ def _guard_slot(code: ReplayWriter, slot: Slot, value: Any) -> None:
 def _guard_tensor(code: ReplayWriter, tensor: Tensor, slots: tuple[Any, ...]) -> None:
     """Require that a tensor has the same memory, name and autograd state."""
     name = code.tensor(tensor)
-    data, grad, wanted, node, _, watch, label = slots
+    data, grad, wanted, node, _, hooks, label = slots
     if code.is_fixed(tensor):
         code.guard_same(f"{name}._tensor", data, False)
     else:
@@ -88,4 +88,4 @@ def _guard_tensor(code: ReplayWriter, tensor: Tensor, slots: tuple[Any, ...]) ->
     code.guard(f"{name}._requires_grad == {wanted!r} and {name}.name == {label!r}")
     code.guard(f"{name}._grad {'is' if grad is None else 'is not'} None")
     code.guard(f"{name}._node {'is' if node is None else 'is not'} None")
-    code.guard_same(f"{name}._watch", watch, False)
+    code.guard_same(f"{name}._hooks", hooks, False)

@@ -273,8 +273,8 @@ def _check_result(code: ReplayWriter, leaf: Any) -> None:
             return
         if leaf.requires_grad and leaf._node is None:
             raise NotReplayable("it returns a new leaf that requires a gradient")
-        watch = None if leaf._node is None else leaf._node._watch
-        if leaf.name is not None or watch is not None or leaf._grad is not None:
+        hooks = None if leaf._node is None else leaf._node._hooks
+        if leaf.name is not None or hooks is not None or leaf._grad is not None:
             raise NotReplayable("it returns a new tensor with a name, a gradient or hooks")
         if type(leaf) is not Tensor:
             raise NotReplayable(f"it returns a new {type(leaf).__name__}")

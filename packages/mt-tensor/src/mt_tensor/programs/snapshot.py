@@ -98,7 +98,7 @@ class Snapshot:
         self._seen[id(value)] = value
         if isinstance(value, Tensor):
             self.tensors[id(value)] = value, slots_of(value)
-            self._waiting.extend((value._grad, value._watch))  # hooks are functions, too
+            self._waiting.extend((value._grad, value._hooks))  # hooks are functions, too
             self._waiting.append(getattr(value, "__dict__", None) or None)  # of a subclass
         elif isinstance(value, dict):
             self.holders.append((value, dict(value)))
@@ -293,7 +293,7 @@ class Snapshot:
         return isinstance(holder, (dict, set)) and id(holder) not in self.namespaces
 
 
-TENSOR_SLOTS = ("_tensor", "_grad", "_requires_grad", "_node", "_base", "_watch", "name")
+TENSOR_SLOTS = ("_tensor", "_grad", "_requires_grad", "_node", "_base", "_hooks", "name")
 """The attributes of a tensor that are compared: elements, autograd state and name."""
 
 slots_of = operator.attrgetter(*TENSOR_SLOTS)

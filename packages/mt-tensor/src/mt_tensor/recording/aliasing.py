@@ -32,7 +32,7 @@ _refreshing = threading.RLock()
 """Lock for updating the node of a view."""
 
 
-class Stored(Function):
+class InPlaceCopy(Function):
     """A tensor after `value` has been copied to it."""
 
     @staticmethod
@@ -44,7 +44,7 @@ class Stored(Function):
         return grad, None
 
 
-class Instead(Function):
+class InPlaceReplace(Function):
     """A tensor after `value` has replaced the elements of `old`, whose gradient is zero."""
 
     @staticmethod
@@ -57,7 +57,7 @@ class Instead(Function):
         return grad, grad._with(grad.backend.full(ctx.shape, grad.dtype, 0))
 
 
-class Without(LinearFunction):
+class ZeroAt(LinearFunction):
     """Set the elements of a 1-D tensor at an index to zero."""
 
     saves_index = True
@@ -71,10 +71,10 @@ class Without(LinearFunction):
 
     @staticmethod
     def backward(grad: Tensor, _: Any, index: Tensor) -> Tensor:
-        return Without.apply(grad, index)
+        return ZeroAt.apply(grad, index)
 
 
-class Overwritten(Function):
+class CopySlices(Function):
     """A base after `value` has replaced some of its elements."""
 
     @staticmethod
@@ -85,11 +85,11 @@ class Overwritten(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         row = reshaped(grad, (grad.numel(),))
-        rest = reshaped(Without.apply(row, ctx.index), grad.shape)
+        rest = reshaped(ZeroAt.apply(row, ctx.index), grad.shape)
         return rest, reshaped(Gather.apply(row, ctx.index, 0), ctx.shape), None
 
 
-class Shown(Function):
+class ViewOfBase(Function):
     """A view of a base, as an operation that selects its elements."""
 
     @staticmethod
@@ -100,25 +100,27 @@ class Shown(Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
         row = reshaped(grad, (grad.numel(),))
-        whole = Collect.apply(row, ctx.index, 0, (size_of(ctx.shape),))
-        return reshaped(whole, ctx.shape), None, None
+        result = Collect.apply(row, ctx.index, 0, (size_of(ctx.shape),))
+        return reshaped(result, ctx.shape), None, None
 
 
-def shown_elements(base: TensorData, view: TensorData) -> Array:
+def indices_in_base(base: TensorData, view: TensorData) -> Array:
     """Return the index in the base of each element of a view, as a 1-D array.
 
     Raises:
         InPlaceError: an element of the view, from `as_strided`, is outside of the base.
     """
-    found = positions(view.shape, view.strides, view.offset).reshape(-1)
+    elements = positions(view.shape, view.strides, view.offset).reshape(-1)
     if base.is_contiguous():
-        index = found - base.offset
+        index = elements - base.offset
         outside = bool(((index < 0) | (index >= base.size)).any())
     else:
-        known = positions(base.shape, base.strides, base.offset).reshape(-1)
-        order = np.argsort(known, kind="stable")
-        index = order[np.searchsorted(known, found, sorter=order).clip(max=order.size - 1)]
-        outside = bool((known[index] != found).any())
+        base_elements = positions(base.shape, base.strides, base.offset).reshape(-1)
+        order = np.argsort(base_elements, kind="stable")
+        index = order[
+            np.searchsorted(base_elements, elements, sorter=order).clip(max=order.size - 1)
+        ]
+        outside = bool((base_elements[index] != elements).any())
     if outside:
         raise InPlaceError(
             "a view has elements outside of its base, and one of the two was changed in place, "
@@ -138,7 +140,7 @@ def detach_(self: Tensor) -> Tensor:
 
 def _index_in(self: Tensor, base: Tensor) -> Tensor:
     """Return the indices in its base of the elements of a view, as a 1-D tensor of int64."""
-    index = shown_elements(base._tensor, self._tensor)
+    index = indices_in_base(base._tensor, self._tensor)
     return self._with(self.backend.from_host(np.ascontiguousarray(index)))
 
 
@@ -153,12 +155,12 @@ def refresh(self: Tensor) -> None:
             raise _custom_view()
         return
     with _refreshing:  # threads that share the view share the node
-        if self._seen != self._tensor.version:
+        if self._node_version != self._tensor.version:
             node = None
             if base.requires_grad:
                 with enable_grad():
-                    node = Shown.apply(base, self._tensor, self._index_in(base))._node
-            self._moved_to(node)
+                    node = ViewOfBase.apply(base, self._tensor, self._index_in(base))._node
+            self._replace_node(node)
 
 
 def _change_is_recorded(self: Tensor, *others: Any) -> bool:
@@ -210,26 +212,26 @@ def _before_change(self: Tensor) -> Tensor:
     return old
 
 
-def _moved_to(self: Tensor, node: Node | None) -> None:
+def _replace_node(self: Tensor, node: Node | None) -> None:
     """Replace the node of this tensor, and transfer `retain_grad` to the new node."""
     old = self._node
-    if old is not None and old._watch is not None:
-        old._watch.moved(self, node)
+    if old is not None and old._hooks is not None:
+        old._hooks.transfer(self, node)
     self._node = node
-    self._seen = self._tensor.version
+    self._node_version = self._tensor.version
 
 
-def _moved_on(self: Tensor, value: Tensor) -> None:
+def _rebase_history(self: Tensor, value: Tensor) -> None:
     """Record that this tensor now has the elements and the history of `value`."""
     base = self._base
     if base is not None:
-        changed = Overwritten.apply(base, value, self._index_in(base))
+        changed = CopySlices.apply(base, value, self._index_in(base))
     elif value.requires_grad:
-        changed = Stored.apply(value, self._tensor)
+        changed = InPlaceCopy.apply(value, self._tensor)
     else:
-        changed = Instead.apply(value, self)
+        changed = InPlaceReplace.apply(value, self)
     target = self if base is None else base
-    target._moved_to(changed._node)
+    target._replace_node(changed._node)
     target._requires_grad = True
 
 

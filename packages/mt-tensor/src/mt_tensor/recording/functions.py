@@ -104,7 +104,7 @@ class Function:
                 return with_base(returned, args)
             dirty: Any = getattr(ctx, "_dirty", None)
             if dirty is returned:
-                return changed(dirty, cls, ctx, inputs)
+                return record_in_place(dirty, cls, ctx, inputs)
             result = unaliased(returned, args)
             if not result.dtype.is_floating_point:
                 if is_constant(ctx, returned):
@@ -133,10 +133,10 @@ class Function:
         grads = (grad,) if isinstance(grad, Tensor) else grad.of(ctx, node.backend)
         results: Any = cls.backward(ctx, *grads)
         results = node.one_for_each(results if isinstance(results, tuple) else (results,), requires)
-        own = [each for each, required in zip(results, requires, strict=True) if required]
+        selected = [each for each, required in zip(results, requires, strict=True) if required]
         return [
-            None if each is None else fitting(each, parent, node.name)
-            for each, parent in zip(own, inputs, strict=True)
+            None if each is None else checked_gradient(each, parent, node.name)
+            for each, parent in zip(selected, inputs, strict=True)
         ]
 
 
@@ -185,7 +185,9 @@ def variables_of(args: tuple[Any, ...], needs: tuple[bool, ...]) -> list[Any]:
     return [arg.variable for arg, need in zip(args, needs, strict=True) if need]
 
 
-def changed(result: Tensor, function: type[Function], ctx: Any, inputs: list[Any]) -> Tensor:
+def record_in_place(
+    result: Tensor, function: type[Function], ctx: Any, inputs: list[Any]
+) -> Tensor:
     """Record an argument that forward has changed in place, and return it.
 
     Raises:
@@ -197,7 +199,7 @@ def changed(result: Tensor, function: type[Function], ctx: Any, inputs: list[Any
             "clone()."
         )
     layout, backend = result._tensor.layout, result.backend
-    result._moved_to(new_node(function, function.__name__, inputs, ctx, layout, backend))
+    result._replace_node(new_node(function, function.__name__, inputs, ctx, layout, backend))
     result._requires_grad = True
     return result
 
@@ -224,7 +226,7 @@ def with_base(result: Tensor, args: Sequence[Any]) -> Tensor:
     for arg in args:
         if isinstance(arg, Tensor) and arg._tensor._version is shared:
             result._base = arg if arg._base is None else arg._base
-            result._seen = shared[0]
+            result._node_version = shared[0]
             if recording.get():
                 result._requires_grad = CUSTOM_VIEW
             break
@@ -264,9 +266,9 @@ def record_several(
         first.backend,
     )
     ctx._results = [each._tensor.layout for each in results]
-    for place, (result, own) in enumerate(zip(results, returned, strict=True)):
-        if result.dtype.is_floating_point and not is_constant(ctx, own):
-            record(result, _RESULT, function.__name__, (call,), place)
+    for position, (result, original) in enumerate(zip(results, returned, strict=True)):
+        if result.dtype.is_floating_point and not is_constant(ctx, original):
+            record(result, _RESULT, function.__name__, (call,), position)
         with_base(result, args)
     return results
 
@@ -275,35 +277,35 @@ class PartialGradients:
     """The gradients of some results of a call.
 
     Attributes:
-        by_place: the gradient for each position of a result.
+        by_position: the gradient for each position of a result.
     """
 
-    __slots__ = ("_fresh", "by_place")
+    __slots__ = ("_owned", "by_position")
 
-    def __init__(self, by_place: dict[int, Any]) -> None:
-        self.by_place = by_place
-        self._fresh: bool | None = None  # read by `Node.completed`
+    def __init__(self, by_position: dict[int, Any]) -> None:
+        self.by_position = by_position
+        self._owned: bool | None = None  # read by `Node.completed`
 
     def __add__(self, other: PartialGradients) -> PartialGradients:
         """Add gradients by position."""
-        both = dict(self.by_place)
-        for place, gradient in other.by_place.items():
-            both[place] = both[place] + gradient if place in both else gradient
+        both = dict(self.by_position)
+        for position, gradient in other.by_position.items():
+            both[position] = both[position] + gradient if position in both else gradient
         return PartialGradients(both)
 
-    def _whole(self) -> PartialGradients:
+    def _dense(self) -> PartialGradients:
         return self
 
     def of(self, ctx: Any, backend: TensorBackend) -> list[Any]:
         """Return the gradient of each result of a call, zeros or None for a missing one."""
         zeros = getattr(ctx, "_materialize", True)
         return [
-            self.by_place[place]
-            if place in self.by_place
+            self.by_position[position]
+            if position in self.by_position
             else Tensor._make(backend.full(layout.shape, layout.dtype, 0), backend)
             if zeros
             else None
-            for place, layout in enumerate(ctx._results)
+            for position, layout in enumerate(ctx._results)
         ]
 
 
@@ -329,7 +331,7 @@ def elements_of(values: Iterable[Any]) -> list[TensorData]:
     return found
 
 
-def fitting(gradient: Any, variable: Any, name: str | None = None) -> Any:
+def checked_gradient(gradient: Any, variable: Any, name: str | None = None) -> Any:
     """Check a gradient of `variable`, and convert it to the dtype of the variable.
 
     Args:

@@ -1,6 +1,6 @@
 """Gradient hooks, and retained gradients of tensors that are not leaves.
 
-The hooks of a leaf or a node are in its attribute `_watch`, which backpropagation calls with each
+The hooks of a leaf or a node are in its attribute `_hooks`, which backpropagation calls with each
 gradient.
 """
 
@@ -15,47 +15,47 @@ from typing import Any, Self
 from mt_autodiff import NoGradientError
 from mt_tensor.core.graph import Node
 from mt_tensor.core.tensor import Tensor
-from mt_tensor.recording.functions import fitting
+from mt_tensor.recording.functions import checked_gradient
 
 Hook = Callable[[Any], Any]
 """A function called with a complete gradient; it may return a replacement."""
 
 
-class Watch:
+class Hooks:
     """The hooks of a variable, a leaf or a node.
 
     Attributes:
-        hooks: by number, functions to call with the complete gradient.
-        after: by number, functions to call with a leaf after its `grad` has been updated.
-        accumulating: the lock for updating `grad` and calling these functions.
+        gradient_hooks: by number, functions to call with the complete gradient.
+        post_accumulate_hooks: by number, functions to call with a leaf after each update of `grad`.
+        lock: the lock for updating `grad` and calling these functions.
         retained: for a node, the tensor that retains its gradient in `grad`, or None.
     """
 
-    __slots__ = ("accumulating", "after", "hooks", "retained")
+    __slots__ = ("gradient_hooks", "lock", "post_accumulate_hooks", "retained")
 
     def __init__(self) -> None:
-        self.hooks: dict[int, Hook] = {}
-        self.after: dict[int, Callable[[Any], None]] = {}
-        self.accumulating = threading.RLock()
+        self.gradient_hooks: dict[int, Hook] = {}
+        self.post_accumulate_hooks: dict[int, Callable[[Any], None]] = {}
+        self.lock = threading.RLock()
         self.retained: weakref.ReferenceType[Tensor] | None = None
 
     @staticmethod
-    def of(variable: Any) -> Watch:
+    def of(variable: Any) -> Hooks:
         """Return the hooks of a variable, creating them if there are none."""
-        with _making:
-            if variable._watch is None:
-                variable._watch = Watch()
-            watch: Watch = variable._watch
-            return watch
+        with _creating:
+            if variable._hooks is None:
+                variable._hooks = Hooks()
+            found: Hooks = variable._hooks
+            return found
 
-    def completed(self, variable: Any, gradient: Any) -> Any:
+    def apply(self, variable: Any, gradient: Any) -> Any:
         """Call the hooks in the order of registration; each may replace the gradient."""
-        for hook in tuple(self.hooks.values()):
+        for hook in tuple(self.gradient_hooks.values()):
             replaced = hook(gradient)
             if replaced is not None:
-                gradient = fitting(replaced, variable)
-        if self.hooks:
-            gradient._fresh = False  # a hook may refer to it
+                gradient = checked_gradient(replaced, variable)
+        if self.gradient_hooks:
+            gradient._owned = False  # a hook may refer to it
         return gradient
 
     def accumulate(self, variable: Any, gradient: Any) -> None:
@@ -65,24 +65,24 @@ class Watch:
         else:
             tensor = variable
         if tensor is not None:
-            with self.accumulating:
+            with self.lock:
                 tensor.add_to_grad(gradient)
-                for hook in tuple(self.after.values()):
+                for hook in tuple(self.post_accumulate_hooks.values()):
                     hook(tensor)
 
     def retains(self, tensor: Tensor) -> bool:
         """Return whether this tensor retains its gradient."""
         return self.retained is not None and self.retained() is tensor
 
-    def moved(self, tensor: Tensor, node: Node | None) -> None:
+    def transfer(self, tensor: Tensor, node: Node | None) -> None:
         """Transfer `retain_grad` to the new node of a tensor."""
         if self.retains(tensor):
             if node is not None:
-                Watch.of(node).retained = self.retained
+                Hooks.of(node).retained = self.retained
             self.retained = None
 
 
-_making = threading.Lock()
+_creating = threading.Lock()
 _numbers = itertools.count()
 
 
@@ -135,7 +135,7 @@ def register_hook(self: Tensor, hook: Hook) -> RemovableHandle:
             "call requires_grad_() first."
         )
     _check_callable(hook)
-    return RemovableHandle(Watch.of(self.variable).hooks, hook)
+    return RemovableHandle(Hooks.of(self.variable).gradient_hooks, hook)
 
 
 def register_post_accumulate_grad_hook(
@@ -153,7 +153,7 @@ def register_post_accumulate_grad_hook(
             "requires_grad_() on a leaf first, or use register_hook() on a computed tensor."
         )
     _check_callable(hook)
-    return RemovableHandle(Watch.of(self).after, hook)
+    return RemovableHandle(Hooks.of(self).post_accumulate_hooks, hook)
 
 
 def retain_grad(self: Tensor) -> None:
@@ -168,7 +168,7 @@ def retain_grad(self: Tensor) -> None:
         )
     node = self.history
     if node is not None:
-        Watch.of(node).retained = weakref.ref(self)
+        Hooks.of(node).retained = weakref.ref(self)
 
 
 def grad_fn(self: Tensor) -> Node | None:
@@ -179,7 +179,7 @@ def grad_fn(self: Tensor) -> Node | None:
 def retains_grad(self: Tensor) -> bool:
     """Whether this tensor is not a leaf and retains its gradient."""
     node = self.history
-    return node is not None and node._watch is not None and node._watch.retains(self)
+    return node is not None and node._hooks is not None and node._hooks.retains(self)
 
 
 def _check_callable(hook: Any) -> None:
