@@ -1,4 +1,4 @@
-"""Calls in a `together()` block: batched in fewer launches, with the same results."""
+"""Calls in a `batch_calls()` block: batched in fewer launches, with the same results."""
 
 import numpy as np
 import pytest
@@ -22,11 +22,11 @@ def tensors(ops, shapes=SHAPES, dtype="float32"):
 
 
 def count_launches(action, shapes=SHAPES):
-    """Return the number of launches of an action on tensors in a `together()` block."""
+    """Return the number of launches of an action on tensors in a `batch_calls()` block."""
     machine = Recorder()
     ops = CudaOps(machine)
     inputs = tensors(ops, shapes)
-    with ops.together():
+    with ops.batch_calls():
         action(*inputs)
     return len(machine.record.launches)
 
@@ -38,7 +38,7 @@ def test_batched_updates_equal_separate_updates(ops, dtype):
         for _ in range(2)
     )
     expected = [(x + 3 * y).tolist() for x, y in zip(a, b, strict=True)]
-    with ops.together():
+    with ops.batch_calls():
         for x, y in zip(a, b, strict=True):
             x.add_(y, alpha=3)
     assert [x.tolist() for x in a] == expected
@@ -47,7 +47,7 @@ def test_batched_updates_equal_separate_updates(ops, dtype):
 def test_batched_calls_may_share_a_0d_operand(ops):
     inputs, factor = tensors(ops), mt.tensor(0.5, backend=ops)
     expected = [x.numpy() * np.float32(0.5) for x in inputs]
-    with ops.together():
+    with ops.batch_calls():
         for x in inputs:
             x.mul_(factor)
     for x, wanted in zip(inputs, expected, strict=True):
@@ -57,7 +57,7 @@ def test_batched_calls_may_share_a_0d_operand(ops):
 def test_dependent_calls_run_in_order(ops):
     x, y, z = tensors(ops, [(40,)] * 3)
     a, b, c = x.numpy(), y.numpy(), z.numpy()
-    with ops.together():
+    with ops.batch_calls():
         y.add_(x)
         z.add_(y)  # reads the result of the previous call
         x.add_(z)  # overwrites an operand of the first call
@@ -75,7 +75,7 @@ def test_overlapping_views_are_updated_in_order(ops):
     expected = np.arange(60.0, dtype=np.float32)
     for part in (slice(0, 20), slice(10, 30), slice(30, 50), slice(40, 60)):
         expected[part] = expected[part] * 2 + expected[part]
-    with ops.together():
+    with ops.batch_calls():
         for part in parts:
             part.add_(part, alpha=2)
     np.testing.assert_array_equal(base.numpy(), expected)
@@ -84,7 +84,7 @@ def test_overlapping_views_are_updated_in_order(ops):
 def test_views_with_different_offsets_are_distinguished(ops):
     base = mt.arange(30.0, backend=ops)
     other = mt.ones(29, backend=ops)
-    with ops.together():
+    with ops.batch_calls():
         other.add_(base[1:])
         other.add_(base[:-1])
     np.testing.assert_array_equal(other.numpy(), 2 + 2 * np.arange(29.0))
@@ -93,7 +93,7 @@ def test_views_with_different_offsets_are_distinguished(ops):
 def test_strided_operand_gives_the_same_result(ops):
     matrix = mt.tensor(RNG.random((6, 7)), backend=ops)
     wide = mt.zeros(7, 6, backend=ops, dtype=mt.float64)
-    with ops.together():
+    with ops.batch_calls():
         wide.add_(matrix.mT)
     np.testing.assert_array_equal(wide.numpy(), matrix.numpy().T)
 
@@ -101,7 +101,7 @@ def test_strided_operand_gives_the_same_result(ops):
 @pytest.mark.parametrize("read", [lambda x, ops: x.tolist(), lambda x, ops: x[0].item()])
 def test_reading_a_tensor_launches_delayed_calls(ops, read):
     x = mt.zeros(5, backend=ops)
-    with ops.together():
+    with ops.batch_calls():
         x.add_(1)
         assert np.all(np.array(read(x, ops)) == 1)
 
@@ -110,7 +110,7 @@ def test_exception_in_block_keeps_earlier_calls(ops):
     x = mt.ones(5, backend=ops)
 
     def fail():
-        with ops.together():
+        with ops.batch_calls():
             x.add_(x)
             raise RuntimeError
 
@@ -123,7 +123,7 @@ def test_exception_in_block_keeps_earlier_calls(ops):
 
 def test_nested_blocks_are_batched_as_one():
     def double(x):
-        with x.backend.together():
+        with x.backend.batch_calls():
             x.add_(x)
 
     assert count_launches(lambda *inputs: [double(x) for x in inputs]) == -(-len(SHAPES) // TENSORS)
@@ -150,7 +150,7 @@ def test_synchronize_and_shared_memory_launch_delayed_calls(wait):
     machine = Recorder()
     ops = CudaOps(machine)
     (x,) = tensors(ops, [(5,)])
-    with ops.together():
+    with ops.batch_calls():
         x.add_(x)
         assert not machine.record.launches
         wait(ops)

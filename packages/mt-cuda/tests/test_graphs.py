@@ -569,7 +569,7 @@ def test_calls_of_other_threads_are_not_recorded(driver, ops):
 def test_delayed_calls_run_before_the_graph(driver, ops):
     program, add = scale_program(ops), ops.elementwise(ADD)
     x, y = row(1, 2)._tensor, row(1, 2)._tensor
-    with ops.together():
+    with ops.batch_calls():
         for _ in range(3):
             add([x], x, 1.0)
             program([x, y, 3.0, 4.0, 1.0])

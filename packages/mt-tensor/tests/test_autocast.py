@@ -9,7 +9,7 @@ import pytest
 
 import mt_tensor as mt
 from mt_tensor import errors
-from mt_tensor.core.extensions import BLOCKS
+from mt_tensor.core.extensions import AUTOCAST_BLOCKS
 from mt_tensor.mixed_precision.precision import active_precisions
 
 MATRIX = np.random.default_rng(0).uniform(0.1, 0.9, (3, 3)).astype("f4")
@@ -107,7 +107,7 @@ def test_autocast_converts_parameter_once_per_block(monkeypatch: pytest.MonkeyPa
             assert (x @ weight).tolist() != before
         first.sum().backward()
     assert not active_precisions.get()
-    assert BLOCKS.count == 0
+    assert AUTOCAST_BLOCKS.count == 0
 
 
 def test_autocast_blocks_nest_and_decorate_functions() -> None:
@@ -132,7 +132,7 @@ def test_autocast_blocks_nest_and_decorate_functions() -> None:
     assert (x @ x).dtype is mt.float32
     with pytest.raises(ZeroDivisionError), mt.autocast("cpu"):
         _ = 1 / 0
-    assert BLOCKS.count == 0
+    assert AUTOCAST_BLOCKS.count == 0
 
 
 def test_autocast_is_local_to_its_thread() -> None:

@@ -32,7 +32,7 @@ def test_operator_is_closed_if_finite_for_all_integers(name: str) -> None:
 
 def test_every_rule_belongs_to_an_operator() -> None:
     assert DTYPE_RULES.keys() <= OPERATORS.keys()
-    assert {rules.for_bool for rules in DTYPE_RULES.values()} - {""} <= OPERATORS.keys()
+    assert {rules.bool_operator for rules in DTYPE_RULES.values()} - {""} <= OPERATORS.keys()
 
 
 def test_new_operator_with_known_name_has_default_rules() -> None:

@@ -11,7 +11,7 @@ import mt_tensor as mt
 from mt_tensor import errors
 from mt_tensor.backends.extending import take_blocks
 from mt_tensor.extending import fork_rng, numbers_of, seed, use_generator
-from mt_tensor.randomness.sampling import between, unit
+from mt_tensor.randomness.sampling import uniform, unit
 
 BACKENDS = ("numpy", "simple")
 
@@ -233,10 +233,10 @@ def test_uniform_numbers_stay_below_upper_bound(dtype: mt.DType, backend: Any) -
     assert one.dtype is dtype
     assert one.max().item() < 1
     for low, high in ((0.0, 1.0), (-3.0, 5.0), (1000.0, 1001.0)):
-        values = between(largest, (2,), low, high, dtype, backend)
+        values = uniform(largest, (2,), low, high, dtype, backend)
         assert values.dtype is dtype
         assert low <= values.min().item() <= values.max().item() < high
-    assert between(largest, (2,), 2.0, 2.0, dtype, backend).tolist() == [2, 2]
+    assert uniform(largest, (2,), 2.0, 2.0, dtype, backend).tolist() == [2, 2]
 
 
 def test_normal_broadcasts_mean_and_std_tensors() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mt_tensor as mt
-from mt_tensor.recording import parts
+from mt_tensor.recording import view_gradients
 
 KEYS = st.one_of(
     st.integers(-4, 3),
@@ -49,7 +49,7 @@ def row_or_column_pieces(draw: Any) -> list[Any]:
     return draw(st.permutations(keys))  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("large", [0, parts.LARGE])
+@pytest.mark.parametrize("large", [0, view_gradients.LARGE])
 @given(
     keys=st.lists(KEYS, min_size=1, max_size=5) | st.composite(row_or_column_pieces)(),
     sum_position=st.integers(0, 5),
@@ -58,7 +58,7 @@ def test_gradient_of_slices_equals_recorded_gradient(
     large: int, keys: list[Any], sum_position: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts, "LARGE", large)
+        patch.setattr(view_gradients, "LARGE", large)
         check_sum_of_slices(keys, sum_position)
 
 
@@ -115,7 +115,7 @@ def test_steps_of_a_sequence_share_one_gradient_buffer(steps: Any, full_shapes: 
 def test_pieces_that_tile_one_dimension_need_no_zeros(
     pieces: Any, fills: int, full_shapes: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "LARGE", 20 * 20 * 3)
+    monkeypatch.setattr(view_gradients, "LARGE", 20 * 20 * 3)
     x = random(20, 20, 3).requires_grad_()
     total = mt.cat([piece.exp().flatten() for piece in pieces(x)]).sum()
     total.backward(retain_graph=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mt_tensor as mt
-from mt_tensor.core.extensions import ACTIVE
+from mt_tensor.core.extensions import ACTIVE_TAPES
 from mt_tensor.core.plans import Cache, drop_plans
 from mt_tensor.extending import Call, Tape
 from mt_tensor.tape import active_tapes
@@ -114,7 +114,7 @@ def test_exception_deactivates_tape() -> None:
     with pytest.raises(mt.errors.ShapeError), RecordingTape():
         mt.ones(2) @ mt.ones(3)
     assert active_tapes() == ()
-    assert ACTIVE.count == 0
+    assert ACTIVE_TAPES.count == 0
 
 
 def test_plan_is_not_cached_if_plans_were_dropped_meanwhile() -> None:

@@ -18,7 +18,7 @@ from mt_operators import Formula, Operator
 from mt_tensor import DType, TensorBackend, TensorData, bfloat16
 from mt_tensor.backends.extending import Layout, dtype_of
 from mt_tensor.errors import DTypeError
-from mt_tensor.extending import Number, Shape, folded_shape
+from mt_tensor.extending import Number, Shape, reduce_shape
 
 Index = tuple[int, ...]
 
@@ -90,12 +90,12 @@ class ListOps(TensorBackend):
     ) -> TensorData:
         """Group the elements by the index of their result, and reduce each group."""
         groups: dict[Index, list[Any]] = {}
-        for index in self.empty(folded_shape(source.shape, dims, True), source.dtype).indices():
+        for index in self.empty(reduce_shape(source.shape, dims, True), source.dtype).indices():
             groups[index] = [] if operator.identity is None else [operator.identity]
         for index in source.indices():
             target = tuple(0 if d in dims else i for d, i in enumerate(index))
             groups[target].append(read(source, index))
-        out = self.empty(folded_shape(source.shape, dims, keepdim), source.dtype)
+        out = self.empty(reduce_shape(source.shape, dims, keepdim), source.dtype)
         for index, values in zip(out.indices(), groups.values(), strict=True):
             write(out, index, functools.reduce(operator.function, values))
         return out

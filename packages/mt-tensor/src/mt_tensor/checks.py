@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from mt_tensor.core.arguments import Function, check_flags, parameters_of, renamed
 from mt_tensor.core.dtypes import bool_
-from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
+from mt_tensor.core.extensions import AUTOCAST_BLOCKS, EXTENSIONS
 from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.strides import Shape, normalize_dim
 from mt_tensor.core.tensor import Tensor
@@ -106,7 +106,7 @@ def validate_call(function: Function) -> Function:
                 return EXTENSIONS["result in out"](name, called, args, settings)
             settings = renamed(settings, name, parameters)
             _check(name, settings.items(), types)
-        if BLOCKS.count:
+        if AUTOCAST_BLOCKS.count:
             return EXTENSIONS["call under autocast"](name, function, args, settings)
         return function(*args, **settings)
 

@@ -6,7 +6,7 @@ The backend `cuda` is in mt-cuda.
 from __future__ import annotations
 
 from mt_tensor.core.generator import manual_seed
-from mt_tensor.core.registry import Device, get_backend, place
+from mt_tensor.core.registry import Device, as_backend, get_backend
 from mt_tensor.errors import BackendUnavailableError, UnknownBackendError
 
 __all__ = [
@@ -60,7 +60,7 @@ def synchronize(device: Device = None) -> None:
     Raises:
         BackendError: there is no GPU; the message says why.
     """
-    place(None, "cuda" if device is None else device).synchronize()
+    as_backend(None, "cuda" if device is None else device).synchronize()
 
 
 def empty_cache() -> None:

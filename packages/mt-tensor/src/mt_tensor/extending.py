@@ -31,7 +31,7 @@ Attributes of a `TensorData`:
 from mt_tensor.core.strides import (
     Shape as Shape,
     Strides as Strides,
-    folded_shape as folded_shape,
+    reduce_shape as reduce_shape,
     is_integer as is_integer,
     normalize_dims as normalize_dims,
     shape_broadcast as shape_broadcast,
@@ -63,7 +63,7 @@ from mt_tensor.core.operands import (
 )
 
 # The arguments `backend=` and `device=`.
-from mt_tensor.core.registry import Backend as Backend, Device as Device, place as place
+from mt_tensor.core.registry import Backend as Backend, Device as Device, as_backend as as_backend
 
 # Defining operations, besides `Function`, `fuse` and `fused`: kernels and helpers.
 from mt_tensor.core.kernels import register_kernels as register_kernels
@@ -93,7 +93,7 @@ from mt_tensor.pointwise.fusing import operator_of as operator_of
 from mt_tensor.reductions.sums import wide as wide
 
 # Active `autocast` blocks.
-from mt_tensor.core.extensions import BLOCKS as BLOCKS
+from mt_tensor.core.extensions import AUTOCAST_BLOCKS as AUTOCAST_BLOCKS
 
 # The computation graph.
 from mt_tensor.recording.hooks import RemovableHandle as RemovableHandle

@@ -20,7 +20,7 @@ from typing import Any, Self, TypeVar
 
 from mt_operators import Formula
 from mt_tensor.core.elementwise import UNCHANGED
-from mt_tensor.core.extensions import ACTIVE, extends
+from mt_tensor.core.extensions import ACTIVE_TAPES, extends
 from mt_tensor.core.plans import drop_plans
 
 Result = TypeVar("Result")
@@ -142,7 +142,7 @@ def _change(by: int) -> None:
     Plans hold functions of backends, whose calls the tape must intercept.
     """
     with _CHANGING:
-        ACTIVE.count += by
+        ACTIVE_TAPES.count += by
     drop_plans()
 
 
@@ -195,7 +195,7 @@ def capturing() -> Any:
 
 def refuse_to_capture(what: str) -> None:
     """Raise CompileError if a program is being recorded that cannot capture `what`."""
-    tape = capturing() if ACTIVE.count else None
+    tape = capturing() if ACTIVE_TAPES.count else None
     if tape is not None:
         tape.refuse(what)
 

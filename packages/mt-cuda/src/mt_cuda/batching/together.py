@@ -1,9 +1,9 @@
 """Many small updates in one launch: how an optimizer updates all parameters at once.
 
 An optimizer computes the same formula for each of its parameters, and a launch for each would take
-longer than the work. Inside `together` an elementwise operation is delayed until there are enough
-operations of its formula, or until any other operation is called. An operation that depends on a
-delayed one is not added to it: the delayed ones are launched first. So results do not change.
+longer than the work. Inside `batch_calls` an elementwise operation is delayed until there are
+enough operations of its formula, or until any other operation is called. An operation that depends
+on a delayed one is not added to it: the delayed ones are launched first. So results do not change.
 """
 
 from __future__ import annotations
@@ -194,4 +194,4 @@ def _pattern(call: Call, views: Sequence[TensorData], owners: Sequence[int]) -> 
     return Pattern(tuple(places), unit)
 
 
-SPECIAL_CASES["together"] = delaying
+SPECIAL_CASES["batch_calls"] = delaying

@@ -41,7 +41,7 @@ from mt_tensor.core.host import no_warnings
 from mt_tensor.core.kernels import registered_kernel
 from mt_tensor.core.layout import Layout as Contiguous
 from mt_tensor.core.layout import row_major
-from mt_tensor.core.strides import Shape, folded_shape, size_of, strides_from_shape
+from mt_tensor.core.strides import Shape, reduce_shape, size_of, strides_from_shape
 from mt_tensor.core.tensor_data import MAX_DIMENSIONS, not_an_array
 
 Key = TypeVar("Key", bound=Hashable)
@@ -95,7 +95,7 @@ class Call:
 
 
 class _Thread(threading.local):
-    """Thread-local state: calls that are delayed inside `together`."""
+    """Thread-local state: calls that are delayed inside `batch_calls`."""
 
     queue: Any = None
 
@@ -262,7 +262,7 @@ class CudaOps(TensorBackend):
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
     ) -> TensorData:
         """Reduce dimensions in one launch, or in two for long reductions with few outputs."""
-        shape, dtype = folded_shape(source.shape, dims, keepdim), source.dtype
+        shape, dtype = reduce_shape(source.shape, dims, keepdim), source.dtype
         if source.size == 0:
             return self.full(shape, dtype, operator.identity or 0)
         out = self.empty(shape, dtype)
@@ -462,10 +462,10 @@ class CudaOps(TensorBackend):
 
     # --- Launching ------------------------------------------------------------------------------
 
-    def together(self) -> AbstractContextManager[None]:
+    def batch_calls(self) -> AbstractContextManager[None]:
         """Return a context manager that may delay calls, to launch several at once."""
-        special: AbstractContextManager[None] | None = self.special("together")
-        return special or super().together()
+        special: AbstractContextManager[None] | None = self.special("batch_calls")
+        return special or super().batch_calls()
 
     def program(self, calls: Callable[[list[Any]], Any]) -> Callable[[list[Any]], Any]:
         """Return a function that runs the calls of a program, in one launch if possible."""

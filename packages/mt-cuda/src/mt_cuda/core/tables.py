@@ -25,7 +25,7 @@ kernel:
 - `random(ops, generator, shape, dtype)`: random numbers drawn on the device (`random_numbers/`);
 - `checked_indices(ops, index, size, where, negative)`: indices checked on the device;
   `download(ops, storage, count)` and `synchronize(ops)` raise the errors (`indexing/`);
-- `together(ops)`: a context in which `ops.thread.queue` is an object whose method `takes(call,
+- `batch_calls(ops)`: a context in which `ops.thread.queue` is an object whose method `takes(call,
   views, values)` delays a call, and whose method `settle()` launches delayed calls (`batching/`);
 - `program(ops, calls)`: the calls of a program as one launch (`graphs/`).
 """

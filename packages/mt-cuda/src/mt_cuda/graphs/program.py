@@ -89,7 +89,7 @@ class Renewed:
         old = leaf.storage
         if id(old) in self._made:
             return self._made[id(old)].with_layout(leaf.layout)
-        new = self._made[id(old)] = TensorData.in_rows(self._memory_of(old), leaf.layout)
+        new = self._made[id(old)] = TensorData.of_storage(self._memory_of(old), leaf.layout)
         return new
 
 
@@ -204,7 +204,7 @@ def _recorded(
     queue, ops.thread.queue = ops.thread.queue, None
     gpu.thread.recording = recording
     try:
-        with ops.together():
+        with ops.batch_calls():
             return calls(arguments)
     finally:
         gpu.thread.recording, ops.thread.queue = None, queue

@@ -25,7 +25,7 @@ from mt_tensor.core.errors import BackendUnavailableError
 from mt_tensor.core.host import HostBackend
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.plans import drop_plans
-from mt_tensor.core.strides import Shape, folded_shape
+from mt_tensor.core.strides import Shape, reduce_shape
 from mt_tensor.core.tensor_data import MAX_DIMENSIONS
 
 PARALLEL_FROM = 131072
@@ -90,7 +90,7 @@ class FastOps(HostBackend):
         layout = source.layout
         if layout.size and not layout.dtype.is_narrow:
             return reductions.planned(operator, layout, dims, keepdim, self.parallel_from)(source)
-        result = row_major(folded_shape(layout.shape, dims, keepdim), layout.dtype)
+        result = row_major(reduce_shape(layout.shape, dims, keepdim), layout.dtype)
         if layout.size == 0:
             return self.full(result.shape, result.dtype, operator.identity or 0)
         return self.copy(self.reduce(operator, self._wide(source), dims, keepdim), result)

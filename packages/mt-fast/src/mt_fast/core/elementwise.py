@@ -176,7 +176,7 @@ def _copy_of(view: Layout, form: str, strided: bool) -> Layout | None:
 
 def broadcast(layout: Layout, shape: Shape) -> Layout:
     """Return the layout of a view that is broadcast to a shape."""
-    return TensorData.in_rows((), layout).expand(shape).layout
+    return TensorData.of_storage((), layout).expand(shape).layout
 
 
 class FormulaRunner:

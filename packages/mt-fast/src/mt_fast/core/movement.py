@@ -30,7 +30,7 @@ BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 def new_view(layout: Layout) -> TensorData:
     """Return a new view with arbitrary elements; raise ShapeError if there would be too many."""
     try:
-        return TensorData.in_rows(empty(layout.size, layout.dtype.numpy), layout)
+        return TensorData.of_storage(empty(layout.size, layout.dtype.numpy), layout)
     except ValueError as error:
         raise not_an_array((layout.size,)) from error
 

@@ -23,7 +23,7 @@ from mt_operators import Operator
 from mt_operators.core.graph import Graph
 from mt_tensor import DType, TensorData, bool_
 from mt_tensor.core.layout import Layout, row_major
-from mt_tensor.core.strides import folded_shape
+from mt_tensor.core.strides import reduce_shape
 
 BLOCK = 4096
 """The number of elements per partial result; blocks keep rounding errors small."""
@@ -145,7 +145,7 @@ def planned(
         parallel_from: the number of elements from which all threads are used.
     """
     shape, dtype = source.shape, source.dtype
-    result = row_major(folded_shape(shape, dims, keepdim), dtype)
+    result = row_major(reduce_shape(shape, dims, keepdim), dtype)
     count, parallel = result.size, source.size >= parallel_from
     kept = [d for d in range(len(shape)) if d not in dims]
     is_rows = source.row_major and kept == [*range(len(kept))]
@@ -165,6 +165,6 @@ def planned(
             view = copied(last, row_major(last.shape, dtype), parallel)
         out = np.empty(count, dtype.numpy)
         fold(first, second, length, view.storage, start, length, out, 0, 1)
-        return TensorData.in_rows(out, result)
+        return TensorData.of_storage(out, result)
 
     return reduce

@@ -25,7 +25,7 @@ from mt_fast.folds import plans, reduce
 from mt_operators import Formula, Operator
 from mt_tensor import TensorData, float32, float64
 from mt_tensor.backends.extending import Layout, row_major
-from mt_tensor.extending import Number, folded_shape
+from mt_tensor.extending import Number, reduce_shape
 
 CHUNK = 8192
 """The number of elements to compute at a time, unless a unit of the reduction has more."""
@@ -61,7 +61,7 @@ def fold_of(
     if None in steps:
         return None
     filled = replace(whole, steps=tuple(steps))  # type: ignore[arg-type]
-    result = row_major(folded_shape(source.shape, dims, keepdim), source.dtype)
+    result = row_major(reduce_shape(source.shape, dims, keepdim), source.dtype)
 
     def run(*values: TensorData | Number) -> TensorData:
         views = [
@@ -70,7 +70,7 @@ def fold_of(
         ]
         out = np.empty(result.size, result.dtype.numpy)
         filled.run([view.storage for view in views], out)
-        return TensorData.in_rows(out, result)
+        return TensorData.of_storage(out, result)
 
     return run
 

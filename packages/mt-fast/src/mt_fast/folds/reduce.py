@@ -21,7 +21,7 @@ from mt_fast.small import SMALL
 from mt_operators import Operator
 from mt_tensor import TensorData
 from mt_tensor.backends.extending import UFUNCS, Layout, no_warnings, row_major
-from mt_tensor.extending import folded_shape
+from mt_tensor.extending import reduce_shape
 
 
 @functools.lru_cache(CACHE_SIZE)
@@ -39,7 +39,7 @@ def planned(
         parallel_from: the number of elements from which all threads are used.
     """
     shape, dtype = source.shape, source.dtype
-    results = row_major(folded_shape(shape, dims, True), dtype).strides
+    results = row_major(reduce_shape(shape, dims, True), dtype).strides
     to = tuple([0 if d in dims else stride for d, stride in enumerate(results)])
     # `out` has nonzero strides along kept dimensions only, so that no reduced one merges with them.
     layout = collapse((Layout(dtype, shape, to), source))
@@ -75,7 +75,7 @@ def reducer(
     def reduce(view: TensorData) -> TensorData:
         out = empty(result.size, result.dtype.numpy)
         plan.run(view.storage, out)
-        return TensorData.in_rows(out, result)
+        return TensorData.of_storage(out, result)
 
     return reduce
 

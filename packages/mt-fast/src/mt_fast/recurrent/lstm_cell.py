@@ -15,7 +15,7 @@ from mt_fast.core.products import of_floats
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_fast.recurrent.cells import activate, gradient_of_gates, update
 from mt_tensor import Tensor
-from mt_tensor.extending import BLOCKS, FusedKernel, Gradients, Needs, Saved
+from mt_tensor.extending import AUTOCAST_BLOCKS, FusedKernel, Gradients, Needs, Saved
 
 # --- Kernels: units are the sequences of a batch ------------------------------------------------
 
@@ -76,7 +76,7 @@ class _LSTMCell(FusedKernel):
 
     def fits(self, *arguments: Any) -> bool:
         """Return whether this is a batch of one dtype, float32 or float64, outside of autocast."""
-        return arguments[0].ndim == 2 and is_compiled(*arguments) and not BLOCKS.count
+        return arguments[0].ndim == 2 and is_compiled(*arguments) and not AUTOCAST_BLOCKS.count
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the next hidden state and cell state, shape (2, batch, width)."""

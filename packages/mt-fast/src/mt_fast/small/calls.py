@@ -47,7 +47,7 @@ def caller(serial, out, size, dtype, units, {", ".join((*sizes, *places))}):
         return {views[0] if outputs == 1 else f"[{', '.join(views)}]"}
     return run
 """
-    return defined("caller", text, {"empty": np.empty, "view": TensorData.in_rows})  # type: ignore[no-any-return]
+    return defined("caller", text, {"empty": np.empty, "view": TensorData.of_storage})  # type: ignore[no-any-return]
 
 
 SPECIAL_CASES["call"] = short_call

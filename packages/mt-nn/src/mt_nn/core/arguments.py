@@ -16,7 +16,7 @@ import numpy as np
 from mt_nn.core.errors import SettingTypeError
 from mt_tensor import Tensor
 from mt_tensor.core.errors import DTypeError
-from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
+from mt_tensor.core.extensions import AUTOCAST_BLOCKS, EXTENSIONS
 from mt_tensor.core.operands import common_backend, require_tensors
 
 P = ParamSpec("P")
@@ -64,7 +64,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         for name, value in kwargs.items():
             if not isinstance(value, by_name.get(name, object)):
                 refuse(name, value)
-        if BLOCKS.count:  # inside autocast
+        if AUTOCAST_BLOCKS.count:  # inside autocast
             call = EXTENSIONS["call under autocast"]
             return cast("R", call(function.__name__, function, args, kwargs))
         return function(*args, **kwargs)

@@ -18,7 +18,7 @@ from mt_nn.core.errors import SettingError
 from mt_nn.core.extensions import check, extension
 from mt_tensor import Tensor
 from mt_tensor.core.dtypes import Settings
-from mt_tensor.core.extensions import ACTIVE, EXTENSIONS
+from mt_tensor.core.extensions import ACTIVE_TAPES, EXTENSIONS
 from mt_tensor.core.in_place import overwrite
 
 if TYPE_CHECKING:
@@ -133,8 +133,8 @@ class Optimizer(Methods):
                 every = [(x, x.grad) for x in group["params"]]
                 changing = [(x, grad) for x, grad in every if grad is not None]
                 if changing:
-                    with changing[0][0].backend.together():
-                        if ACTIVE.count:
+                    with changing[0][0].backend.batch_calls():
+                        if ACTIVE_TAPES.count:
                             on_tape = EXTENSIONS["operation on tape"]
                             on_tape(type(self).__name__, self._update_each, changing, group)
                         else:

@@ -54,7 +54,7 @@ class Independent(Distribution):
         validate_args: bool | None = None,
     ) -> None:
         batch = base_distribution.batch_shape
-        count = as_integer("reinterpreted_batch_ndims", reinterpreted_batch_ndims, least=0)
+        count = as_integer("reinterpreted_batch_ndims", reinterpreted_batch_ndims, minimum=0)
         if count > len(batch):
             raise SettingError(
                 f"Independent takes at most the {len(batch)} dimensions of the batch as "

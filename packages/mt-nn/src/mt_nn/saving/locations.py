@@ -8,7 +8,7 @@ from typing import Any
 from mt_nn.errors import SettingTypeError
 from mt_tensor import device
 from mt_tensor.backends import TensorBackend
-from mt_tensor.extending import Backend, Device, place
+from mt_tensor.extending import Backend, Device, as_backend
 
 HOST = "cpu"
 
@@ -66,7 +66,7 @@ class Locations:
         elif callable(map_location):
             self._choose = lambda location: _chosen(map_location(Storage(), location), location)
         else:
-            self._backend = place(backend, map_location)
+            self._backend = as_backend(backend, map_location)
         if self._choose is not None and backend is not None:
             raise TypeError(f"pass backend={backend!r} or map_location={map_location!r}, not both.")
 
@@ -83,7 +83,7 @@ class Locations:
         if self._choose is None:
             return self._backend
         try:
-            return place(None, self._choose(location))
+            return as_backend(None, self._choose(location))
         except Exception as error:
             self.error = error
             raise

@@ -56,7 +56,7 @@ def clip_grads_with_norm_(
     """
     with no_grad():
         factor = (max_norm / (total_norm + 1e-6)).clamp_max(1.0)
-        with total_norm.backend.together():
+        with total_norm.backend.batch_calls():
             for grad in _gradients(parameters):
                 grad.detach().mul_(factor)
 
@@ -102,7 +102,7 @@ def clip_grad_value_(parameters: Tensor | Iterable[Any], clip_value: float) -> N
     """
     check("clip_value", clip_value, clip_value >= 0, "at least 0")
     gradients = _gradients(parameters)
-    with no_grad(), gradients[0].backend.together() if gradients else nullcontext():
+    with no_grad(), gradients[0].backend.batch_calls() if gradients else nullcontext():
         for grad in gradients:
             grad.detach().clamp_(-clip_value, clip_value)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from mt_tensor.core.dtypes import DType, bool_
 from mt_tensor.core.errors import DomainError, DTypeError, ShapeError
-from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
+from mt_tensor.core.extensions import AUTOCAST_BLOCKS, EXTENSIONS
 from mt_tensor.core.strides import Shape, is_integer, size_of
 from mt_tensor.core.tensor_data import not_an_array
 
@@ -24,12 +24,12 @@ _INTEGERS = (int, np.integer)
 _SHAPE_RULE = "sizes must be non-negative integers"
 
 
-def as_integer(name: str, value: Any, least: int | None = None) -> int:
+def as_integer(name: str, value: Any, minimum: int | None = None) -> int:
     """Convert an integer of Python or NumPy, or an integer tensor of one element, to `int`.
 
     Raises:
         TypeError: the value is not an integer.
-        DomainError: it is less than `least`.
+        DomainError: it is less than `minimum`.
     """
     if value.__class__ is not int:
         if not is_integer(value):
@@ -37,9 +37,9 @@ def as_integer(name: str, value: Any, least: int | None = None) -> int:
                 f"{name} must be an integer; {value!r} of type {type(value).__name__} was given."
             )
         value = operator.index(value)
-    if least is not None and value < least:
+    if minimum is not None and value < minimum:
         known = {0: "a non-negative integer", 1: "a positive integer"}
-        expected = known.get(least, f"an integer of at least {least}")
+        expected = known.get(minimum, f"an integer of at least {minimum}")
         raise DomainError(f"{name} must be {expected}; {value} was given.")
     return value  # type: ignore[no-any-return]
 
@@ -144,7 +144,7 @@ def numpy_names(function: Function) -> Function:
             if "out" in settings:
                 return EXTENSIONS["result in out"](name, wrapper, args, settings)
             settings = renamed(settings, name, parameters)
-        if BLOCKS.count:
+        if AUTOCAST_BLOCKS.count:
             return EXTENSIONS["call under autocast"](name, function, args, settings)
         return function(*args, **settings)
 

@@ -53,7 +53,7 @@ from mt_operators import Formula, Operator
 from mt_tensor.core.casting import cast_array, element
 from mt_tensor.core.dtypes import Array, DType, Number, bfloat16, bool_, float64, int64
 from mt_tensor.core.errors import IndexingError
-from mt_tensor.core.extensions import ACTIVE, EXTENSIONS
+from mt_tensor.core.extensions import ACTIVE_TAPES, EXTENSIONS
 from mt_tensor.core.kernels import registered_kernel
 from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.strides import Shape, shape_broadcast
@@ -89,14 +89,14 @@ def on_tape(method: Method) -> Method:
 
     @functools.wraps(method)
     def call(self: Any, *arguments: Any, **options: Any) -> Any:
-        if not ACTIVE.count:
+        if not ACTIVE_TAPES.count:
             return method(self, *arguments, **options)
         return EXTENSIONS["call on tape"](self, name, method.__get__(self), arguments, options)
 
     @functools.wraps(method)
     def elementwise(self: Any, formula: Formula) -> Any:
         run = method(self, formula)
-        return EXTENSIONS["elementwise on tape"](self, formula, run) if ACTIVE.count else run
+        return EXTENSIONS["elementwise on tape"](self, formula, run) if ACTIVE_TAPES.count else run
 
     return elementwise if name == "elementwise" else call  # type: ignore[return-value]
 
@@ -371,7 +371,7 @@ class TensorBackend(ABC):
         """
         return None
 
-    def together(self) -> AbstractContextManager[None]:
+    def batch_calls(self) -> AbstractContextManager[None]:
         """Return a context in which the backend may batch calls instead of running each at once.
 
         The results do not change. Optimizers update all parameters inside one context.

@@ -18,13 +18,13 @@ from mt_tensor.core.dtypes import Array, DType, Number, as_dtype, get_default_dt
 from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.generator import Generator, drawing
 from mt_tensor.core.host import no_warnings
-from mt_tensor.core.registry import Backend, Device, place
+from mt_tensor.core.registry import Backend, Device, as_backend
 from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 
 
-class Others(TypedDict, total=False):
+class IgnoredOptions(TypedDict, total=False):
     """Options of torch that make no difference here.
 
     Attributes:
@@ -36,7 +36,7 @@ class Others(TypedDict, total=False):
     pin_memory: bool
 
 
-class Placement(Others, total=False):
+class Placement(IgnoredOptions, total=False):
     """The options of all functions that create tensors.
 
     Attributes:
@@ -61,12 +61,12 @@ def from_values(
 ) -> Tensor:
     """Return a tensor of the elements of an array, converted to `dtype`; may share its memory.
 
-    The backend is chosen by `place`. `own` is the backend that the elements come from, if any.
+    The backend is chosen by `as_backend`. `own` is the backend that the elements come from, if any.
     `others` are the options of torch that `new_leaf` takes.
     """
     if values.dtype != dtype.numpy:
         values = no_warnings().run(cast_array, values, dtype)
-    chosen = place(backend, device, own)
+    chosen = as_backend(backend, device, own)
     return new_leaf(chosen.from_host(values), chosen, requires_grad, others)
 
 
@@ -91,7 +91,7 @@ def tensor(
     backend: Backend = None,
     requires_grad: bool = False,
     device: Device = None,
-    **others: Unpack[Others],
+    **others: Unpack[IgnoredOptions],
 ) -> Tensor:
     """Return a new tensor with a copy of `data`.
 
@@ -112,14 +112,14 @@ def tensor(
     backend_of_data = None
     if isinstance(data, Tensor):
         backend_of_data = data.backend
-        values, own = np.array(data.backend.to_host(data._tensor)), data._tensor.layout.dtype
+        values, found = np.array(data.backend.to_host(data._tensor)), data._tensor.layout.dtype
     elif hasattr(type(data), "__array__"):  # an array, possibly of another library
         values = np.array(np.asarray(data))
-        own = as_dtype(values.dtype)
+        found = as_dtype(values.dtype)
     else:
         read: Callable[..., tuple[Array, DType]] = EXTENSIONS.get("nested sequences", of_numbers)
-        values, own = read(data, dtype)
-    kind = own if dtype is None else as_dtype(dtype)
+        values, found = read(data, dtype)
+    kind = found if dtype is None else as_dtype(dtype)
     return from_values(values, kind, backend, requires_grad, device, backend_of_data, **others)
 
 
@@ -159,7 +159,7 @@ def filled(
 
     The shape, and the range of the number, must have been checked.
     """
-    chosen = place(backend, device)
+    chosen = as_backend(backend, device)
     data = chosen.empty(shape, dtype) if value is None else chosen.full(shape, dtype, value)
     return new_leaf(data, chosen, requires_grad, others)
 
@@ -183,7 +183,7 @@ def rand(
     backend: Backend = None,
     device: Device = None,
     requires_grad: bool = False,
-    **others: Unpack[Others],
+    **others: Unpack[IgnoredOptions],
 ) -> Tensor:
     """Return random numbers, uniform in [0, 1), from `generator`; other arguments as for `ones`.
 
@@ -193,7 +193,7 @@ def rand(
     """
     kind, shape = dtype_or_default(dtype), new_shape(sizes, size)
     check_floating("rand", kind)
-    numbers = unit(generator, shape, kind, place(backend, device))
+    numbers = unit(generator, shape, kind, as_backend(backend, device))
     if others:
         numbers = EXTENSIONS["options of a new tensor"](numbers, others)
     return numbers if requires_grad is False else numbers.requires_grad_(requires_grad)

@@ -17,31 +17,31 @@ class DTypeRules:
 
     Attributes:
         takes_bool: whether it accepts bool tensors.
-        for_bool: the operator that replaces an integer operator on bool tensors; if bool is
+        bool_operator: the operator that replaces an integer operator on bool tensors; if bool is
             not accepted, the operator that the error message recommends.
         takes_integers: whether it computes with integers; else they are converted to floats.
         closed: whether any two integers have an integer result. If not, as for division by 0,
             integers are checked first.
-        chooses: whether the first argument is a bool condition.
+        has_condition: whether the first argument is a bool condition.
         in_place: whether it has a form that stores the result in the first argument.
     """
 
     takes_bool: bool = True
-    for_bool: str = ""
+    bool_operator: str = ""
     takes_integers: bool = True
     closed: bool = True
-    chooses: bool = False
+    has_condition: bool = False
     in_place: bool = True
 
 
 DTYPE_RULES: dict[str, DTypeRules] = {
-    "neg": DTypeRules(takes_bool=False, for_bool="logical_not"),
-    "sub": DTypeRules(takes_bool=False, for_bool="ne"),
+    "neg": DTypeRules(takes_bool=False, bool_operator="logical_not"),
+    "sub": DTypeRules(takes_bool=False, bool_operator="ne"),
     "pow": DTypeRules(takes_bool=False, closed=False),
     "relu": DTypeRules(takes_bool=False),
     "maximum": DTypeRules(in_place=False),
     "isnan": DTypeRules(in_place=False),
-    "where": DTypeRules(chooses=True, in_place=False),
+    "where": DTypeRules(has_condition=True, in_place=False),
 }
 """The rules of operators, by name."""
 

@@ -30,7 +30,7 @@ class NumberLike:
 
     __slots__ = ()
 
-    def beside(self, tensor: Any) -> Any:
+    def as_tensor_like(self, tensor: Any) -> Any:
         """Return the number as a tensor of the backend and dtype of `tensor`."""
         raise NotImplementedError
 

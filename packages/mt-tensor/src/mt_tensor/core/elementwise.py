@@ -64,13 +64,13 @@ class SignaturePlans(Cache):
         """
         backend, *layouts = key
         operator, rules = self.operation.operator, self.operation.rules
-        values = layouts[1:] if rules.chooses else layouts
+        values = layouts[1:] if rules.has_condition else layouts
         dtype = self.operation.dtype_of(values)
         may_be_widened = operator.result == "real" or operator.arity > 2  # under `autocast`
         if (
             any(layout.dtype is not dtype for layout in values)
-            or (rules.chooses and layouts[0].dtype is not bool_)
-            or (dtype is bool_ and (rules.for_bool or not rules.takes_bool))
+            or (rules.has_condition and layouts[0].dtype is not bool_)
+            or (dtype is bool_ and (rules.bool_operator or not rules.takes_bool))
             or (not rules.closed and (dtype.kind == "integer" or dtype.is_narrow))
             or (dtype.is_narrow and may_be_widened)
         ):
@@ -129,9 +129,9 @@ class ElementwiseOperation:
                     "make it a tensor with mt_tensor.tensor(...)."
                 )
         backend = common_backend(*args)
-        dtype = self.dtype_of(args[1:] if self.rules.chooses else args)
-        if dtype is bool_ and operator.result == "integer" and self.rules.for_bool:
-            return OPERATIONS[self.rules.for_bool](*args)
+        dtype = self.dtype_of(args[1:] if self.rules.has_condition else args)
+        if dtype is bool_ and operator.result == "integer" and self.rules.bool_operator:
+            return OPERATIONS[self.rules.bool_operator](*args)
         check_on_bool(operator, dtype)
         operands = self._operands(args, dtype, backend)
         if dtype.is_narrow and "operands of 16 bits" in EXTENSIONS:
@@ -144,7 +144,7 @@ class ElementwiseOperation:
 
     def _planned(self, args: tuple[Any, ...]) -> Tensor | None:
         """Return the result if the arguments need no conversion or check, else None."""
-        for model in args[1:] if self.rules.chooses else args:
+        for model in args[1:] if self.rules.has_condition else args:
             if isinstance(model, Tensor):
                 break
         else:
@@ -154,7 +154,7 @@ class ElementwiseOperation:
         operands, inputs = [], []
         key: list[Any] = [backend]
         for arg in args:
-            x = arg if arg.__class__ is Tensor else alike(arg, model)
+            x = arg if arg.__class__ is Tensor else as_tensor_like(arg, model)
             if x is None or x.backend is not backend or (exact and x is not arg):
                 return None
             data = x._tensor
@@ -196,7 +196,7 @@ class ElementwiseOperation:
 
     def _operands(self, args: tuple[Any, ...], dtype: DType, backend: Any) -> tuple[Tensor, ...]:
         """Convert all arguments to tensors of a dtype, and a condition to bool."""
-        if self.rules.chooses:
+        if self.rules.has_condition:
             condition, *values = args
             if isinstance(condition, Tensor) and condition.dtype is not bool_:
                 raise DTypeError(
@@ -218,7 +218,7 @@ def check_on_bool(operator: Operator, dtype: DType) -> None:
     """Raise DTypeError if an operator does not support bool."""
     rules = dtype_rules_of(operator)
     if dtype is bool_ and not rules.takes_bool:
-        instead = rules.for_bool
+        instead = rules.bool_operator
         check_not_bool(operator.name, dtype, f"use {instead}" if instead else "")
 
 
@@ -230,7 +230,7 @@ def _as_tensor(value: Any, dtype: DType, backend: TensorBackend) -> Tensor:
     return constant(backend, dtype, value)
 
 
-def alike(value: Any, other: Any) -> Tensor | None:
+def as_tensor_like(value: Any, other: Any) -> Tensor | None:
     """Convert a number to a tensor of another operand's dtype, or return None if that is inexact.
 
     Tensors are returned unchanged.
@@ -238,7 +238,7 @@ def alike(value: Any, other: Any) -> Tensor | None:
     kind = value.__class__
     if (kind is not float and kind is not int) or not isinstance(other, Tensor):
         if isinstance(value, NumberLike) and isinstance(other, Tensor):
-            return value.beside(other)  # type: ignore[no-any-return]
+            return value.as_tensor_like(other)  # type: ignore[no-any-return]
         return value if isinstance(value, Tensor) else None
     dtype = other._tensor.layout.dtype
     if kind is float:

@@ -28,7 +28,7 @@ EXTENSIONS: dict[str, Callable[..., Any]] = {}
 - `refresh a view(x)`: update the node of a view after an in-place change of its memory;
 - `argument under autocast(name, value)`: convert an argument of the operation `name`;
 - `call under autocast(name, function, args, settings)`: convert all arguments of an operation, and
-  call it; see `BLOCKS`;
+  call it; see `AUTOCAST_BLOCKS`;
 - `result in out(name, function, args, settings)`: call a function, and store its result in the
   tensor `settings["out"]`;
 - `array on the right(x, operator, other)`, `array on the left(...)`: return the result of an
@@ -74,8 +74,8 @@ class Counter:
         self.count = 0
 
 
-BLOCKS = Counter()
+AUTOCAST_BLOCKS = Counter()
 """Active `autocast` blocks. While the count is 0, operations skip its conversions."""
 
-ACTIVE = Counter()
+ACTIVE_TAPES = Counter()
 """Active tapes. While the count is 0, calls do not look for one."""

@@ -62,7 +62,7 @@ class Generator:
             TypeError: the seed is not an integer.
         """
         with _drawing:
-            self._seed = as_integer("a seed", seed, least=0)
+            self._seed = as_integer("a seed", seed, minimum=0)
             self._numbers = None
         return self
 

@@ -16,7 +16,7 @@ from mt_autodiff import History
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import DType
 from mt_tensor.core.errors import InPlaceError
-from mt_tensor.core.extensions import ACTIVE, EXTENSIONS
+from mt_tensor.core.extensions import ACTIVE_TAPES, EXTENSIONS
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor_data import TensorData
@@ -117,7 +117,7 @@ class Node(History):
                 version -= data._version[0]
         if version:
             raise changed_in_place(repr(self.name))
-        if ACTIVE.count:
+        if ACTIVE_TAPES.count:
             run = EXTENSIONS["operation on tape"]
             gradients = run(self.name, rule.vjp, self, inputs, ctx, derivative, needed)
         else:

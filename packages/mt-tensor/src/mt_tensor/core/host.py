@@ -49,7 +49,7 @@ class HostBackend(TensorBackend):
         """Allocate an array."""
         layout = row_major(shape, dtype)
         try:
-            return TensorData.in_rows(np.empty(layout.size, dtype.numpy), layout)
+            return TensorData.of_storage(np.empty(layout.size, dtype.numpy), layout)
         except ValueError as error:
             raise not_an_array((layout.size,)) from error
 

@@ -10,7 +10,7 @@ from mt_tensor.core.arguments import check_not_bool
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import result_type
 from mt_tensor.core.errors import ShapeError
-from mt_tensor.core.extensions import BLOCKS, EXTENSIONS
+from mt_tensor.core.extensions import AUTOCAST_BLOCKS, EXTENSIONS
 from mt_tensor.core.graph import Node, record
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.operands import common_backend, require_tensors
@@ -104,7 +104,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     if out is not None:
         return EXTENSIONS["result in out"]("matmul", matmul, (input, other), {"out": out})  # type: ignore[no-any-return]
     require_tensors("matmul", input, other)
-    if BLOCKS.count:
+    if AUTOCAST_BLOCKS.count:
         autocast = EXTENSIONS["argument under autocast"]
         input, other = autocast("matmul", input), autocast("matmul", other)
     backend, a, b = input.backend, input._tensor, other._tensor

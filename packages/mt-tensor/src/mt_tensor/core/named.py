@@ -15,7 +15,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec
 
-from mt_tensor.core.extensions import ACTIVE, EXTENSIONS
+from mt_tensor.core.extensions import ACTIVE_TAPES, EXTENSIONS
 from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.plans import Cache
 from mt_tensor.core.tensor import Tensor
@@ -91,7 +91,7 @@ def fused(
             first: Any = arguments[0] if arguments else None
             if not isinstance(first, Tensor):
                 require_tensors(name, first)
-            if ACTIVE.count:  # the tape intercepts the lookup
+            if ACTIVE_TAPES.count:  # the tape intercepts the lookup
                 run = kernels.make(first.backend)
                 return EXTENSIONS["operation on tape"](name, run, *arguments)
             return kernels[first.backend](*arguments)

@@ -22,11 +22,11 @@ from mt_tensor.core.numpy_functions import (
     FUNCTIONS,
     SPECIAL_CASES,
     UFUNCS,
+    as_0d_array,
     function_of,
     numpy_function,
-    typed,
 )
-from mt_tensor.core.strides import folded_shape
+from mt_tensor.core.strides import reduce_shape
 from mt_tensor.core.tensor_data import TensorData
 
 Function = Callable[..., Any]
@@ -94,7 +94,7 @@ def as_arrays(inputs: Sequence[TensorData | Number], default: DType) -> tuple[DT
             arrays[at] = values[number, ...]
     else:
         for at in numbers:
-            arrays[at] = typed(arrays[at], wide)
+            arrays[at] = as_0d_array(arrays[at], wide)
     return dtype, arrays
 
 
@@ -161,9 +161,9 @@ class FormulaRunner:
         function = self.function or on_arrays(self.formula, dtype)
         simple = self.function and dtype is not bool_
         # NumPy's results have the memory order of inputs of several dimensions.
-        alike = [x for x in inputs if x is out or (x.shape == out.shape and len(x.shape) < 2)]
-        numbers = [x for x in inputs if x not in alike and not x.shape]
-        if simple and out.dtype is dtype and alike and len(alike) + len(numbers) == len(inputs):
+        same = [x for x in inputs if x is out or (x.shape == out.shape and len(x.shape) < 2)]
+        numbers = [x for x in inputs if x not in same and not x.shape]
+        if simple and out.dtype is dtype and same and len(same) + len(numbers) == len(inputs):
             if not out.shape:
                 function = functools.partial(in_new_scalar, function, dtype.numpy)
             if len(inputs) == 1:
@@ -270,15 +270,15 @@ class NumpyOps(HostBackend):
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
     ) -> TensorData:
         """Reduce with the operator's ufunc, or slice by slice."""
-        fold = _REDUCING.get(operator)
+        ufunc = _REDUCING.get(operator)
         dtype = source.dtype
         result: Any
-        if fold is None:
-            shape = folded_shape(source.shape, dims, keepdim)
+        if ufunc is None:
+            shape = reduce_shape(source.shape, dims, keepdim)
             result = no_warnings().run(SPECIAL_CASES["reduce"], operator, source, shape, dims)
         else:  # 16-bit floats are accumulated in float32
             array = source.array if dtype is not bfloat16 else to_float32(source.array)
-            result = no_warnings().run(fold, array, dims, dtype.computed.numpy, None, keepdim)
+            result = no_warnings().run(ufunc, array, dims, dtype.computed.numpy, None, keepdim)
             shape = result.shape
         return new_view(result, row_major(shape, dtype))
 
@@ -298,15 +298,15 @@ class NumpyOps(HostBackend):
             elements = source.storage.take(_positions(source, dim, index))
             return new_view(elements, row_major(shape, source.dtype))
         if step > 0:
-            places = index.storage[start : start + shape[dim] * step : step]
+            indices = index.storage[start : start + shape[dim] * step : step]
         else:
-            places = index.like((shape[dim],), (step,), start).array
+            indices = index.like((shape[dim],), (step,), start).array
         slices, sizes = source.array, source.layout.shape
         if shape[:dim] != sizes[:dim] or shape[dim + 1 :] != sizes[dim + 1 :]:
-            reached = [slice(size) for size in shape]
-            reached[dim] = slice(None)
-            slices = slices[tuple(reached)]
-        return new_view(slices.take(places, dim), row_major(shape, source.dtype))
+            region = [slice(size) for size in shape]
+            region[dim] = slice(None)
+            slices = slices[tuple(region)]
+        return new_view(slices.take(indices, dim), row_major(shape, source.dtype))
 
     def scatter(
         self,

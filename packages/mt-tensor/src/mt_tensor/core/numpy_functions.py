@@ -120,11 +120,11 @@ def function_of(
     except TracingError:  # raised again when the formula is computed
         return None
     step, inputs = graph.expressions[-1], tuple(range(graph.arity))
-    only = len(graph.expressions) == graph.arity + 1 and graph.outputs == (graph.arity,)
-    return functions.get(step.operation) if only and step.operands == inputs else None
+    is_single = len(graph.expressions) == graph.arity + 1 and graph.outputs == (graph.arity,)
+    return functions.get(step.operation) if is_single and step.operands == inputs else None
 
 
-def typed(number: Number, dtype: np.dtype[Any]) -> Any:
+def as_0d_array(number: Number, dtype: np.dtype[Any]) -> Any:
     """Convert a number to a 0-D array, which NumPy reads twice as fast as a Python number."""
     fraction = not math.isfinite(number) or number != int(number)
     exact = np.float64 if dtype.kind in "iu" and fraction else dtype
@@ -164,13 +164,13 @@ def numpy_function(
         "copy": np.copy,
     }
 
-    def named(number: Number) -> str:
+    def constant_name(number: Number) -> str:
         name = f"c{len(namespace)}"
-        namespace[name] = typed(number, dtype)
+        namespace[name] = as_0d_array(number, dtype)
         return name
 
     graph = lowered(formula, ATOMIC)
-    text = written(graph, "on_arrays", named)
+    text = python_source(graph, "on_arrays", constant_name)
     exec(compile(text, f"<{formula.name} on arrays>", "exec"), namespace)
     function: Callable[..., Any] = namespace["on_arrays"]
     return function
@@ -181,7 +181,7 @@ def _as_bool(condition: Any) -> Any:
     return condition if condition.dtype == np.bool_ else condition != 0
 
 
-def written(
+def python_source(
     graph: Graph,
     name: str,
     constant: Callable[[Number], str],

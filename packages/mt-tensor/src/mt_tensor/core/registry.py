@@ -150,24 +150,24 @@ Backend: TypeAlias = str | TensorBackend | None
 """The argument `backend=`: a backend or its name; None for the current one."""
 
 
-def place(backend: Backend, where: Device, own: TensorBackend | None = None) -> TensorBackend:
+def as_backend(backend: Backend, device: Device, own: TensorBackend | None = None) -> TensorBackend:
     """Return the backend that arguments `backend=` and `device=` choose.
 
     Args:
         backend: the argument `backend=`.
-        where: the argument `device=`.
+        device: the argument `device=`.
         own: the backend that the elements come from, which is the default.
 
     Raises:
         TypeError: both arguments were given.
         UnknownBackendError: the backend or device is unknown.
     """
-    if where is None:
+    if device is None:
         if own is not None and (backend is None or backend is own):
             return own
         return get_backend(backend)
     if backend is not None:
-        raise TypeError(f"give backend={backend!r} or device={where!r}, not both.")
+        raise TypeError(f"give backend={backend!r} or device={device!r}, not both.")
     if "backend of a device" in EXTENSIONS:
-        return EXTENSIONS["backend of a device"](where, own)  # type: ignore[no-any-return]
-    return get_backend(where)  # type: ignore[arg-type]
+        return EXTENSIONS["backend of a device"](device, own)  # type: ignore[no-any-return]
+    return get_backend(device)  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from mt_autodiff.core.mode import recording
 from mt_operators import OPERATORS, Operator
 from mt_tensor.core.dtypes import Number, plain
-from mt_tensor.core.elementwise import OPERANDS, OPERATIONS, ElementwiseOperation, alike
+from mt_tensor.core.elementwise import OPERANDS, OPERATIONS, ElementwiseOperation, as_tensor_like
 from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.tensor import Tensor
 
@@ -31,13 +31,13 @@ FUNCTIONS: dict[str, Callable[..., Tensor]] = {}
 
 
 def unary_function(
-    operation: ElementwiseOperation, general: Callable[..., Any]
+    operation: ElementwiseOperation, fallback: Callable[..., Any]
 ) -> Callable[..., Any]:
     """Return a function for an operation of one argument.
 
     Args:
         operation: the operation of a row.
-        general: the function to call for arguments without a plan.
+        fallback: the function to call for arguments without a plan.
     """
     planned, record = operation.planned, operation.record
     differentiable = operation.operator.result != "bool"
@@ -46,11 +46,11 @@ def unary_function(
         if out is not None:
             return _stored(operation, function, (input,), out)
         if not isinstance(input, Tensor):
-            return general(input)  # type: ignore[no-any-return]
+            return fallback(input)  # type: ignore[no-any-return]
         data, backend = input._tensor, input.backend
         run = planned[backend, data.layout]
         if run is None:
-            return general(input)  # type: ignore[no-any-return]
+            return fallback(input)  # type: ignore[no-any-return]
         value = run(data)
         result = _make(value, backend)
         if input._requires_grad and differentiable and recording.get():
@@ -61,7 +61,7 @@ def unary_function(
 
 
 def binary_function(
-    operation: ElementwiseOperation, general: Callable[..., Any]
+    operation: ElementwiseOperation, fallback: Callable[..., Any]
 ) -> Callable[..., Any]:
     """Return a function for an operation of two arguments; see `unary_function`."""
     planned, record = operation.planned, operation.record
@@ -70,14 +70,14 @@ def binary_function(
     def function(input: Any, other: Any, *, out: Tensor | None = None) -> Tensor:
         if out is not None:
             return _stored(operation, function, (input, other), out)
-        x = input if input.__class__ is Tensor else alike(input, other)
-        y = other if other.__class__ is Tensor else alike(other, input)
+        x = input if input.__class__ is Tensor else as_tensor_like(input, other)
+        y = other if other.__class__ is Tensor else as_tensor_like(other, input)
         if x is None or y is None or x.backend is not y.backend:
-            return general(input, other)  # type: ignore[no-any-return]
+            return fallback(input, other)  # type: ignore[no-any-return]
         first, second, backend = x._tensor, y._tensor, x.backend
         run = planned[backend, first.layout, second.layout]
         if run is None:
-            return general(input, other)  # type: ignore[no-any-return]
+            return fallback(input, other)  # type: ignore[no-any-return]
         value = run(first, second)
         result = _make(value, backend)
         if (x._requires_grad or y._requires_grad) and differentiable and recording.get():
@@ -165,14 +165,14 @@ def operator_method(row: str) -> Callable[..., Tensor]:
     """Return the method that Python calls on the left or only operand, such as `__add__`."""
     operation = OPERATIONS[row]
 
-    def general(x: Tensor, *others: Any) -> Any:
+    def fallback(x: Tensor, *others: Any) -> Any:
         for other in others:
             if not isinstance(plain(other), OPERANDS):
                 return _other_operand("array on the right", x, operation.operator, other)
         return operation(x, *others)
 
     function = (unary_function if operation.operator.arity == 1 else binary_function)(
-        operation, general
+        operation, fallback
     )
     if row == "pow":
         function = with_special_exponents(function)

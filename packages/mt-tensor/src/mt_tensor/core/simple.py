@@ -15,7 +15,7 @@ from mt_operators import Formula, Operator
 from mt_tensor.core.dtypes import Number
 from mt_tensor.core.host import HostBackend
 from mt_tensor.core.layout import Layout
-from mt_tensor.core.strides import Index, folded_shape
+from mt_tensor.core.strides import Index, reduce_shape
 from mt_tensor.core.tensor_data import TensorData
 
 
@@ -65,9 +65,9 @@ def tensor_reduce(
     """
 
     def run(source: TensorData, out: TensorData, dims: tuple[int, ...]) -> None:
-        folded = [range(source.shape[d]) if d in dims else (0,) for d in range(source.ndim)]
+        reduced = [range(source.shape[d]) if d in dims else (0,) for d in range(source.ndim)]
         for index in out.indices():
-            values = (source.get(_shift(index, step)) for step in itertools.product(*folded))
+            values = (source.get(_shift(index, step)) for step in itertools.product(*reduced))
             total = next(values) if start is None else start
             for value in values:
                 total = fn(total, value)
@@ -115,8 +115,8 @@ class SimpleOps(HostBackend):
         self, operator: Operator, source: TensorData, dims: tuple[int, ...], keepdim: bool = False
     ) -> TensorData:
         """Reduce with the operator's Python function."""
-        result = self.empty(folded_shape(source.shape, dims, keepdim), source.dtype)
-        out = TensorData(result.storage, folded_shape(source.shape, dims, True), dtype=source.dtype)
+        result = self.empty(reduce_shape(source.shape, dims, keepdim), source.dtype)
+        out = TensorData(result.storage, reduce_shape(source.shape, dims, True), dtype=source.dtype)
         with np.errstate(all="ignore"):
             tensor_reduce(operator.function, operator.identity)(source, out, dims)
         return result

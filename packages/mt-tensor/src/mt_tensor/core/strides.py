@@ -78,10 +78,10 @@ def shape_broadcast(first: Sequence[int], second: Sequence[int]) -> Shape:
     return tuple(result)
 
 
-def folded_shape(shape: Shape, dims: Sequence[int], keepdim: bool) -> Shape:
+def reduce_shape(shape: Shape, dims: Sequence[int], keepdim: bool) -> Shape:
     """Return the shape after a reduction over `dims`, which are kept with size 1 or dropped.
 
-    >>> folded_shape((2, 3, 4), (0, 2), True)
+    >>> reduce_shape((2, 3, 4), (0, 2), True)
     (1, 3, 1)
     """
     if keepdim:
@@ -133,11 +133,11 @@ def normalize_dims(dims: int | Iterable[int] | None, ndim: int) -> tuple[int, ..
     if dims.__class__ is int:
         dim = normalize_dim(dims, ndim)
         return (dim,) if ndim else ()
-    named = tuple(dims) if isinstance(dims, Iterable) else (dims,)
-    normal = tuple(normalize_dim(dim, ndim) for dim in named)
-    if len(set(normal)) != len(normal):
-        raise IndexingError(f"dimensions {named} are not distinct.")
-    return normal if ndim else ()
+    given = tuple(dims) if isinstance(dims, Iterable) else (dims,)
+    normalized = tuple(normalize_dim(dim, ndim) for dim in given)
+    if len(set(normalized)) != len(normalized):
+        raise IndexingError(f"dimensions {given} are not distinct.")
+    return normalized if ndim else ()
 
 
 def overlaps(shape: Shape, strides: Strides) -> bool:

@@ -21,7 +21,7 @@ from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 
-EVERYTHING = slice(None)
+FULL_SLICE = slice(None)
 _ARE_BASIC = {int, slice, NoneType, EllipsisType}.issuperset
 
 
@@ -41,14 +41,14 @@ class Select(ViewFunction):
                 continue
             size, stride = sizes[dim], steps[dim]
             if entry.__class__ is slice:
-                if entry != EVERYTHING:
+                if entry != FULL_SLICE:
                     start, step, size = _range_of(entry, size)
                     offset += start * stride
                     stride *= step
                 shape.append(size)
                 strides.append(stride)
             else:
-                offset += _from_zero(entry, dim, size) * stride
+                offset += _normalize_index(entry, dim, size) * stride
             dim += 1
         shape += sizes[dim:]
         if 0 in shape:
@@ -84,7 +84,7 @@ def _range_of(entry: slice, size: int) -> tuple[int, int, int]:
     return start, step, len(range(start, stop, step))
 
 
-def _from_zero(entry: Any, dim: int, size: int) -> int:
+def _normalize_index(entry: Any, dim: int, size: int) -> int:
     """Convert an integer of a key, possibly negative, to one counted from the front."""
     if not isinstance(entry, int | np.integer):
         raise IndexingError(
@@ -98,7 +98,7 @@ def _from_zero(entry: Any, dim: int, size: int) -> int:
     return int(entry) % size
 
 
-def in_full(entries: Sequence[Any], used: int, ndim: int) -> list[Any]:
+def complete_entries(entries: Sequence[Any], used: int, ndim: int) -> list[Any]:
     """Complete the entries of a key with full slices for the remaining dimensions.
 
     Args:
@@ -117,7 +117,7 @@ def in_full(entries: Sequence[Any], used: int, ndim: int) -> list[Any]:
     if len(dots) > 1:
         raise IndexingError("an index may contain only a single Ellipsis (...).")
     position = dots[0] if dots else len(entries)
-    missing = [EVERYTHING] * (ndim - used)
+    missing = [FULL_SLICE] * (ndim - used)
     return [*entries[:position], *missing, *entries[position + len(dots) :]]
 
 
@@ -130,7 +130,7 @@ def basic_view(x: Tensor, key: Any) -> Tensor | None:
         return None
     used = len(entries) - entries.count(None)
     if used > x.ndim or Ellipsis in entries:
-        entries = in_full(entries, used - entries.count(Ellipsis), x.ndim)
+        entries = complete_entries(entries, used - entries.count(Ellipsis), x.ndim)
     return Select.apply(x, entries)
 
 

@@ -37,7 +37,7 @@ def fold(name: str, x: Tensor, dims: tuple[int, ...], keepdim: bool = True) -> T
     return x._with(x.backend.reduce(OPERATORS[name], x._tensor, dims, keepdim))
 
 
-def named_dims(dim: Any, ndim: int, keepdim: Any) -> tuple[int, ...]:
+def checked_dims(dim: Any, ndim: int, keepdim: Any) -> tuple[int, ...]:
     """Return normalized dimensions, all of them for None, and check `keepdim`.
 
     Raises:
@@ -52,10 +52,10 @@ def named_dims(dim: Any, ndim: int, keepdim: Any) -> tuple[int, ...]:
 
 
 def reduced_dims(dim: Any, ndim: int, keepdim: bool) -> tuple[int, ...]:
-    """Return the dimensions to reduce: like `named_dims`, but all for `()` too, as in torch."""
+    """Return the dimensions to reduce: like `checked_dims`, but all for `()` too, as in torch."""
     if dim is None and keepdim.__class__ is bool:
         return tuple(range(ndim))
-    return named_dims(dim, ndim, keepdim) or tuple(range(ndim))
+    return checked_dims(dim, ndim, keepdim) or tuple(range(ndim))
 
 
 def in_summed_dtype(x: Tensor, dtype: Any) -> Tensor:
@@ -173,12 +173,12 @@ def sum_to_size(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
         ShapeError: a tensor of `shape` does not broadcast to this one.
     """
     shape = as_integers(shape, size)
-    own = self._tensor.layout.shape
-    if shape == own:
+    current = self._tensor.layout.shape
+    if shape == current:
         return self
-    dims, keepdim = _broadcast_dims(shape, own)
+    dims, keepdim = _broadcast_dims(shape, current)
     total = Sum.apply(in_summed_dtype(self, None), dims, keepdim)
-    return total.view(*shape) if keepdim and len(shape) < len(own) else total
+    return total.view(*shape) if keepdim and len(shape) < len(current) else total
 
 
 @cache_layouts

@@ -24,7 +24,7 @@ from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import DType, Number
 from mt_tensor.core.errors import DTypeError, InPlaceError, ShapeError
-from mt_tensor.core.extensions import ACTIVE, EXTENSIONS
+from mt_tensor.core.extensions import ACTIVE_TAPES, EXTENSIONS
 from mt_tensor.core.graph import Node
 from mt_tensor.core.plans import ADD
 from mt_tensor.core.strides import Shape, overlaps
@@ -343,7 +343,7 @@ class Tensor(Methods):
         start = self.starting_gradient(gradient)
         if inputs is None:
             arguments = (self.history or self, start, keep, create_graph)
-            if ACTIVE.count:
+            if ACTIVE_TAPES.count:
                 EXTENSIONS["backward on tape"](backpropagate, *arguments)
             else:
                 backpropagate(*arguments)

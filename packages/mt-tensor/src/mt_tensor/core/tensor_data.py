@@ -82,7 +82,7 @@ class TensorData(StorageMethods):
         return data
 
     @staticmethod
-    def in_rows(storage: Any, layout: Layout) -> TensorData:
+    def of_storage(storage: Any, layout: Layout) -> TensorData:
         """Return a view of a whole storage with this contiguous layout."""
         data = _new(TensorData)
         data._storage = storage

@@ -167,8 +167,8 @@ def expand(self: Tensor, *shape: Any, size: Any = None) -> Tensor:
 @numpy_names
 def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """Drop dimensions of size 1: all of them, or those among `dim`."""
-    normal = normalize_dims(dim, self.ndim)
-    return squeeze_dims(self, tuple([d for d in normal if self.shape[d] == 1]))
+    dims = normalize_dims(dim, self.ndim)
+    return squeeze_dims(self, tuple([d for d in dims if self.shape[d] == 1]))
 
 
 @numpy_names

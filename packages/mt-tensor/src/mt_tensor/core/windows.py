@@ -11,7 +11,7 @@ from mt_tensor.core.layout import Layout, row_major
 from mt_tensor.core.linear import LinearFunction, ViewFunction
 from mt_tensor.core.plans import ADD
 from mt_tensor.core.strides import Shape, normalize_dim
-from mt_tensor.core.subscripts import EVERYTHING, Select
+from mt_tensor.core.subscripts import FULL_SLICE, Select
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 
@@ -43,10 +43,10 @@ class Fold(LinearFunction):
         if dtype.is_narrow:  # rounded once, after the sum
             data = backend.copy(data, row_major(data.shape, dtype.computed))
         result = _zeros_like(data, (*data.shape[:dim], size, *data.shape[dim + 1 : -1]), backend)
-        before, stop = [EVERYTHING] * dim, step * (data.shape[dim] - 1) + 1
+        before, stop = [FULL_SLICE] * dim, step * (data.shape[dim] - 1) + 1
         for k in range(data.shape[-1]):  # element k of all windows: a strided slice
             part = Select.region(result, data.shape[:-1], [*before, slice(k, k + stop, step)])
-            ADD.change(backend, (part,), part, Select.view(data, [*[EVERYTHING] * result.ndim, k]))
+            ADD.change(backend, (part,), part, Select.view(data, [*[FULL_SLICE] * result.ndim, k]))
         return backend.copy(result, row_major(result.shape, dtype)) if dtype.is_narrow else result
 
     @staticmethod

@@ -213,14 +213,14 @@ def _preserved(shape: Shape, strides: Strides) -> Strides:
         return strides
     order = list(reversed(range(len(shape))))
     for end in range(1, len(order)):
-        place = end
+        right = end
         for left in range(end - 1, -1, -1):
-            a, b = order[left], order[place]
+            a, b = order[left], order[right]
             if strides[a] and strides[b] and strides[a] < strides[b]:
                 break
             if strides[a] and strides[b] and (strides[a], shape[a]) > (strides[b], shape[b]):
-                order[left], order[place] = b, a
-                place = left
+                order[left], order[right] = b, a
+                right = left
     result, step = [0] * len(shape), 1
     for dim in order:
         result[dim] = step

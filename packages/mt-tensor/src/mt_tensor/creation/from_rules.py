@@ -9,7 +9,13 @@ from typing import Any, Unpack
 import numpy as np
 
 from mt_tensor.core.arguments import as_integer
-from mt_tensor.core.creation import Others, Placement, dtype_or_default, from_values, new_shape
+from mt_tensor.core.creation import (
+    IgnoredOptions,
+    Placement,
+    dtype_or_default,
+    from_values,
+    new_shape,
+)
 from mt_tensor.core.dtypes import (
     Array,
     DType,
@@ -21,7 +27,7 @@ from mt_tensor.core.dtypes import (
     int64,
 )
 from mt_tensor.core.named import fused
-from mt_tensor.core.registry import Backend, Device, place
+from mt_tensor.core.registry import Backend, Device, as_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import not_an_array
 from mt_tensor.creation.formats import with_options
@@ -40,7 +46,7 @@ def arange(
     backend: Backend = None,
     device: Device = None,
     requires_grad: bool = False,
-    **others: Unpack[Others],
+    **others: Unpack[IgnoredOptions],
 ) -> Tensor:
     """Return the numbers `start`, `start + step` and so on, up to but excluding `end`.
 
@@ -74,7 +80,7 @@ def arange(
     sequence = _sequence(first, bound, each, kind) if finite else None
     if sequence is None:
         raise ShapeError(f"arange() cannot reach {end} from {start} in steps of {step}.")
-    chosen = place(backend, device)
+    chosen = as_backend(backend, device)
     numbers = _arange(Tensor._make(chosen.empty((0,), kind), chosen), *sequence)
     if others:
         numbers = with_options(numbers, others)

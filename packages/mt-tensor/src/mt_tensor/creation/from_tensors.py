@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from mt_tensor.checks import validate_call
 from mt_tensor.core.creation import filled, tensor, zeros
 from mt_tensor.core.dtypes import as_dtype
-from mt_tensor.core.registry import place
+from mt_tensor.core.registry import as_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.creation.formats import memory_format
 from mt_tensor.creation.from_numbers import (
@@ -38,7 +38,7 @@ def after(model: Tensor, options: Options) -> dict[str, Any]:
         return {"dtype": model.dtype, "backend": model.backend}
     chosen: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     backend, device = chosen.pop("backend", None), chosen.pop("device", None)
-    chosen["backend"] = place(backend, device, model.backend)
+    chosen["backend"] = as_backend(backend, device, model.backend)
     chosen["dtype"] = as_dtype(chosen["dtype"]) if "dtype" in chosen else model.dtype
     if chosen.get("memory_format") is memory_format.preserve_format:
         chosen["memory_format"] = model._tensor.layout

@@ -14,7 +14,7 @@ from mt_tensor.core.conversion import cast
 from mt_tensor.core.creation import tensor
 from mt_tensor.core.dtypes import DType, as_dtype
 from mt_tensor.core.operands import require_tensors
-from mt_tensor.core.registry import Backend, Device, place
+from mt_tensor.core.registry import Backend, Device, as_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.creation import typed
 from mt_tensor.creation.formats import in_format
@@ -87,7 +87,7 @@ def to(
         _check_once(dtype)
         dtype = target
     result: Tensor = self
-    if (chosen := place(backend, device, self.backend)) is not self.backend:
+    if (chosen := as_backend(backend, device, self.backend)) is not self.backend:
         result = Move.apply(result, chosen)
     if dtype is not None:
         result = cast(result, as_dtype(dtype))
@@ -143,8 +143,8 @@ def type(
     `"torch.FloatTensor"`.
     """
     if dtype is None:
-        place = "cuda." if self.backend.device == "cuda" else ""
-        return f"torch.{place}{typed.name_of(self.dtype)}"
+        prefix = "cuda." if self.backend.device == "cuda" else ""
+        return f"torch.{prefix}{typed.name_of(self.dtype)}"
     if isinstance(dtype, str) and dtype.endswith("Tensor"):
         dtype = getattr(typed, dtype.rpartition(".")[2], dtype)
     if isinstance(dtype, typed.TensorType):
@@ -194,9 +194,9 @@ def as_tensor(
         DTypeError: an element is not a number, or the dtype is not supported.
     """
     if isinstance(data, Tensor):
-        moved = data.to(place(backend, device, data.backend))
+        moved = data.to(as_backend(backend, device, data.backend))
         return moved if dtype is None else moved.to(as_dtype(dtype))
     if isinstance(data, np.ndarray):
-        shared = over_array(data, place(backend, device))
+        shared = over_array(data, as_backend(backend, device))
         return shared if dtype is None else shared.to(as_dtype(dtype))
     return tensor(data, dtype, backend, device=device)

@@ -70,7 +70,7 @@ def set_printoptions(
     given = {name: value for name, value in given.items() if value is not None}
     for name, value in given.items():
         if name != "threshold" or value != math.inf:
-            given[name] = as_integer(name, value, least=0)
+            given[name] = as_integer(name, value, minimum=0)
     check_choice("profile", profile, (None, *_PROFILES))
     check_choice("sci_mode", sci_mode, (None, True, False))
     settings = {**_PROFILES.get(profile or "", {}), **given}

@@ -421,7 +421,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """
     if input.dtype is not int64:
         raise DTypeError(f"one_hot() takes classes of int64; {input.dtype.name} was given.")
-    num_classes = as_integer("num_classes", num_classes, least=-1)
+    num_classes = as_integer("num_classes", num_classes, minimum=-1)
     if not input.numel() and num_classes < 1:
         raise ShapeError("one_hot() of an empty tensor needs num_classes.")
     low, high = lowest_and_highest(input)

@@ -19,7 +19,7 @@ from mt_tensor.core.elementwise import constant
 from mt_tensor.core.gathering import in_range
 from mt_tensor.core.operands import common_backend
 from mt_tensor.core.strides import Shape, shape_broadcast, size_of, strides_from_shape
-from mt_tensor.core.subscripts import EVERYTHING, Select, basic_view, in_full
+from mt_tensor.core.subscripts import FULL_SLICE, Select, basic_view, complete_entries
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import IndexingError, ShapeError
 from mt_tensor.indexing.finding import nonzero_indices
@@ -98,7 +98,7 @@ def _resolve(x: Tensor, key: Any) -> tuple[Tensor, list[Pick]]:
     entries = [_normalize_entry(x, entry) for entry in entries]
     used = sum(map(_dims_used, entries))
     if used != len(shape) or EllipsisType in map(type, entries):
-        entries = in_full(entries, used, len(shape))
+        entries = complete_entries(entries, used, len(shape))
     basic: list[Any] = []
     picks: list[Pick] = []
     dim, view_dim = 0, 0  # dimensions of the tensor and of the view
@@ -113,13 +113,13 @@ def _resolve(x: Tensor, key: Any) -> tuple[Tensor, list[Pick]]:
             picks += enumerate(indices, view_dim)
             view_dim += len(indices)
             # A 0-D mask picks from a new dimension.
-            basic += [EVERYTHING] * used if used else [None]
+            basic += [FULL_SLICE] * used if used else [None]
             dim += used
         else:
             basic.append(entry)
             view_dim += entry is None or isinstance(entry, slice)
             dim += entry is not None
-    if picks and basic == [EVERYTHING] * len(shape):
+    if picks and basic == [FULL_SLICE] * len(shape):
         return x, picks
     return Select.apply(x, basic), picks
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mt_operators import Formula
 from mt_operators.core.lowering import lowered
-from mt_tensor.core.numpy_functions import ATOMIC, written
+from mt_tensor.core.numpy_functions import ATOMIC, python_source
 
 
 def numpy_source(formula: Formula) -> str:
@@ -20,4 +20,4 @@ def numpy_source(formula: Formula) -> str:
             f"numpy_source() takes a formula, such as row.value or row.gradient((True,)); "
             f"{formula!r} was given."
         )
-    return written(lowered(formula, ATOMIC), formula.name, repr)
+    return python_source(lowered(formula, ATOMIC), formula.name, repr)

@@ -96,6 +96,6 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
         TypeError: `N` is not an integer.
     """
     existing_dim("vander", -1, x.shape)
-    count = x.shape[-1] if N is None else as_integer("N", N, least=2)
+    count = x.shape[-1] if N is None else as_integer("N", N, minimum=2)
     check_addressable((*x.shape, count))
     return vectors.powers(x, np.arange(count))

@@ -17,7 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from mt_tensor.core.arguments import check_flags
 from mt_tensor.core.dtypes import DType, as_dtype, bfloat16, float16
-from mt_tensor.core.extensions import BLOCKS
+from mt_tensor.core.extensions import AUTOCAST_BLOCKS
 from mt_tensor.errors import DomainError, DTypeError
 from mt_tensor.mixed_precision.precision import CastCache, Precision, active_precisions
 
@@ -138,13 +138,13 @@ class autocast:  # noqa: N801 - torch's name
         mine = Precision(self.fast_dtype, lower, float32, rounded, cache) if self._enabled else None
         self._entered.append(active_precisions.set({**outer, self.device: mine}))
         with _lock:
-            BLOCKS.count += 1
+            AUTOCAST_BLOCKS.count += 1
         return self
 
     def __exit__(self, *_: object) -> None:
         """Exit the block."""
         with _lock:
-            BLOCKS.count -= 1
+            AUTOCAST_BLOCKS.count -= 1
         active_precisions.reset(self._entered.pop())
 
     def __call__(self, func: Callable[P, R]) -> Callable[P, R]:
@@ -171,12 +171,12 @@ def recasting() -> Iterator[None]:
     uncached = {key: each and replace(each, cache=None) for key, each in precisions.items()}
     token = active_precisions.set(uncached)
     with _lock:
-        BLOCKS.count += 1
+        AUTOCAST_BLOCKS.count += 1
     try:
         yield
     finally:
         with _lock:
-            BLOCKS.count -= 1
+            AUTOCAST_BLOCKS.count -= 1
         active_precisions.reset(token)
 
 

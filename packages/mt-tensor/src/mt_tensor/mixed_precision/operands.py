@@ -8,7 +8,7 @@ from typing import Any
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.dtypes import Number
 from mt_tensor.core.elementwise import ElementwiseOperation
-from mt_tensor.core.extensions import BLOCKS, EXTENSIONS, extends
+from mt_tensor.core.extensions import AUTOCAST_BLOCKS, EXTENSIONS, extends
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.emulation.exactness import is_exact
 
@@ -28,13 +28,13 @@ def computed_wider(
         operands: the arguments as 16-bit tensors.
     """
     operator, dtype = operation.operator, operands[-1].dtype
-    if BLOCKS.count:
+    if AUTOCAST_BLOCKS.count:
         convert = EXTENSIONS["argument under autocast"]
         wide = [convert(operator.name, operand) for operand in operands]
         if wide[-1].dtype is not dtype:
             numbers = [isinstance(arg, Number) for arg in args]
             return operation(*[a if n else w for a, n, w in zip(args, numbers, wide, strict=True)])
-    if not (operation.rules.chooses or operator.result == "bool"):
+    if not (operation.rules.has_condition or operator.result == "bool"):
         inexact = [isinstance(arg, Number) and not is_exact(arg, dtype) for arg in args]
         if operator.name in SCALED and isinstance(args[1], Tensor):
             inexact[1] = args[1].dtype is not dtype and args[1].numel() == 1

@@ -157,7 +157,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     # Concatenating along the dimension after the new one arranges the elements as stacking does.
     joined = parts[0].backend.concatenate(views, dim)
     stacked = row_major((*shape[:dim], len(parts), *shape[dim:]), joined.layout.dtype)
-    return _recorded(TensorData.in_rows(joined.storage, stacked), Stack, parts, dim)
+    return _recorded(TensorData.of_storage(joined.storage, stacked), Stack, parts, dim)
 
 
 concat = concatenate = cat

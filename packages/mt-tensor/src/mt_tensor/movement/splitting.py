@@ -81,7 +81,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         TypeError: `chunks` is not an integer.
     """
     d = existing_dim("chunk", dim, input.shape)
-    count = as_integer("chunks", chunks, least=1)
+    count = as_integer("chunks", chunks, minimum=1)
     size = input.shape[d]
     if size:
         return split(input, -(-size // count), d)
@@ -112,7 +112,7 @@ def tensor_split(
     if isinstance(indices_or_sections, Tensor):
         indices_or_sections = indices_or_sections.tolist()
     if not isinstance(indices_or_sections, Sequence):
-        count = as_integer("indices_or_sections", indices_or_sections, least=1)
+        count = as_integer("indices_or_sections", indices_or_sections, minimum=1)
         _check_count("tensor_split", count, size)
         return _pieces(input, d, [size // count + (i < size % count) for i in range(count)])
     cuts = [None, *as_integers((indices_or_sections,)), None]
@@ -151,7 +151,7 @@ def _even_split(
     """Split a tensor of at least `least` dimensions at indices or into sections of equal length."""
     check_dimensions(name, least, input)
     if not isinstance(indices_or_sections, Sequence):
-        count = as_integer("indices_or_sections", indices_or_sections, least=1)
+        count = as_integer("indices_or_sections", indices_or_sections, minimum=1)
         if input.shape[dim] % count:
             raise ShapeError(
                 f"{name}() cannot split {input.shape[dim]} element(s) into {count} sections of "

@@ -14,7 +14,7 @@ import numpy as np
 from mt_tensor.checks import validate_call
 from mt_tensor.core.arguments import as_integer, as_integers, as_shape
 from mt_tensor.core.dtypes import Array
-from mt_tensor.core.extensions import ACTIVE
+from mt_tensor.core.extensions import ACTIVE_TAPES
 from mt_tensor.core.gathering import Collect, Gather
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.linear import ViewFunction
@@ -91,7 +91,7 @@ def as_strided(
         offset = source.offset  # no elements, but the offset must stay inside the storage
     else:
         last = offset + sum(step * (count - 1) for step, count in zip(strides, shape, strict=True))
-        if ACTIVE.count and not _is_between(input, offset, last):
+        if ACTIVE_TAPES.count and not _is_between(input, offset, last):
             refuse_to_capture("views memory outside of a tensor, by as_strided()")
         end = _length(input)
         if offset < 0 or last >= end:

@@ -209,7 +209,7 @@ def diff(
         TypeError: `n` is not an integer.
     """
     dim = existing_dim("diff", dim, input.shape)
-    n = as_integer("n", n, least=0)
+    n = as_integer("n", n, minimum=0)
     parts: Sequence[Any] = [part for part in (prepend, input, append) if part is not None]
     out = cat(parts, dim) if len(parts) > 1 else input
     name = "logical_xor" if out.dtype is bool_ else "sub"

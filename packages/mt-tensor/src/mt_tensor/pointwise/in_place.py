@@ -163,7 +163,7 @@ def zero_(self: TensorT) -> TensorT:
 def _apply_in_place(self: TensorT, name: str, other: Any) -> TensorT:
     """Apply a binary operator of the table to this tensor and `other`, in place."""
     if isinstance(other, NumberLike):
-        other = other.beside(self)
+        other = other.as_tensor_like(self)
     second = _direct_operand(self, other)
     if second is not None:
         data = self._tensor

@@ -326,7 +326,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """
     if x.ndim != 1:
         raise ShapeError(f"vander() takes a 1-D tensor; shape {x.shape} was given.")
-    count = x.shape[0] if N is None else as_integer("N", N, least=0)
+    count = x.shape[0] if N is None else as_integer("N", N, minimum=0)
     check_addressable((x.shape[0], count))
     return powers(x, np.arange(count) if increasing else np.arange(count)[::-1])
 

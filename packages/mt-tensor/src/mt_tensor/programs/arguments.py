@@ -8,7 +8,7 @@ import numpy as np
 
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.dtypes import get_default_dtype
-from mt_tensor.core.extensions import BLOCKS
+from mt_tensor.core.extensions import AUTOCAST_BLOCKS
 from mt_tensor.core.registry import current_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
@@ -71,7 +71,7 @@ class Arguments:
             structure_of(kwargs, seen) if kwargs else None,
             aliases,
             recording.get(),
-            _autocast_dtypes() if BLOCKS.count else None,
+            _autocast_dtypes() if AUTOCAST_BLOCKS.count else None,
             get_default_dtype(),
             current_backend(),
             get_float32_matmul_precision(),

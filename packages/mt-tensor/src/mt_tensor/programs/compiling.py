@@ -22,7 +22,7 @@ from types import MethodType
 from typing import Any
 
 from mt_tensor.core.arguments import as_integer
-from mt_tensor.core.extensions import ACTIVE
+from mt_tensor.core.extensions import ACTIVE_TAPES
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import CompileWarning
 from mt_tensor.programs.arguments import Arguments
@@ -58,7 +58,7 @@ class Compiled:
         if not callable(function):
             raise TypeError(f"compile() takes a function; {function!r} was given.")
         self.function = function
-        self.check = as_integer("check", check, least=0)
+        self.check = as_integer("check", check, minimum=0)
         self.static = tuple(static)
         self.program: Program | None = None
         self._replays: list[Replay] = []  # the latest first
@@ -83,7 +83,7 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Replay a program, or run the function and record one."""
-        if ACTIVE.count and capturing() is not None:  # its calls belong to an outer program
+        if ACTIVE_TAPES.count and capturing() is not None:  # its calls belong to an outer program
             return self.function(*args, **kwargs)
         with self._lock:
             given = Arguments(args, kwargs)

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.layout import Layout, row_major
-from mt_tensor.core.strides import folded_shape
+from mt_tensor.core.strides import reduce_shape
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.programs.code_writer import CodeWriter
 from mt_tensor.programs.optimization import eliminate_dead_code, optimize
@@ -89,7 +89,7 @@ class Lazy(Tape):
         results: list[TensorData] = []
         views = []
         for layout in layouts:
-            data = TensorData.in_rows(None, layout)
+            data = TensorData.of_storage(None, layout)
             buffer = Buffer(data, object(), "m", next(self._count))
             lazy = LazyBuffer(self, buffer)
             self._lazy[buffer] = weakref.ref(lazy)
@@ -223,7 +223,7 @@ def _full(shape: Any, dtype: Any, _: Any) -> Layout:
 
 
 def _reduce(_: Any, source: TensorData, dims: tuple[int, ...], keepdim: bool = False) -> Layout:
-    return row_major(folded_shape(source.shape, dims, keepdim), source.dtype)
+    return row_major(reduce_shape(source.shape, dims, keepdim), source.dtype)
 
 
 def _matmul(a: TensorData, b: TensorData) -> Layout:

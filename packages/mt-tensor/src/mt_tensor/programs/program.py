@@ -67,7 +67,7 @@ class Buffer:
     def release(self) -> None:
         """Drop the recorded elements; a program keeps only those of constants."""
         if self.origin != "k":
-            self.data = TensorData.in_rows(None, self.layout)
+            self.data = TensorData.of_storage(None, self.layout)
 
 
 @dataclass(frozen=True, slots=True)

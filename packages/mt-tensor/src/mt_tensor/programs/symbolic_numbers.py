@@ -65,7 +65,7 @@ class SymbolicNumber(NumberLike):
     ) -> Any:
         """Apply a Python operator to this number and another, or a tensor."""
         if isinstance(other, Tensor):
-            number = self.beside(other)
+            number = self.as_tensor_like(other)
             return compute(other, number) if is_reflected else compute(number, other)
         operands = (self.value, self.code), _value_and_code(other)
         first, second = reversed(operands) if is_reflected else operands
@@ -81,7 +81,7 @@ class SymbolicNumber(NumberLike):
         """Call a method of the value."""
         return getattr(self.specialize(), method)(*arguments)
 
-    def beside(self, tensor: Tensor) -> Tensor:
+    def as_tensor_like(self, tensor: Tensor) -> Tensor:
         """Return the number as a tensor of the dtype and the backend of another tensor."""
         is_input = tensor.is_floating_point() and not tensor.dtype.is_narrow
         return tensor._full((), self if is_input else self.specialize())  # type: ignore[arg-type]

@@ -31,7 +31,7 @@ from mt_tensor.errors import DomainError
 from mt_tensor.pointwise.fusing import fuse
 
 
-def between(
+def uniform(
     generator: Generator | None,
     shape: Shape,
     low: float,

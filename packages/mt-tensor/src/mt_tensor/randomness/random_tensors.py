@@ -18,7 +18,7 @@ from mt_tensor.core.creation import Placement, dtype_or_default, from_values, ne
 from mt_tensor.core.dtypes import DType, as_dtype, as_number, float64, int64
 from mt_tensor.core.generator import Generator, drawing
 from mt_tensor.core.operands import common_backend
-from mt_tensor.core.registry import Backend, Device, place
+from mt_tensor.core.registry import Backend, Device, as_backend
 from mt_tensor.core.strides import Shape, shape_broadcast
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.creation.formats import with_options
@@ -37,7 +37,7 @@ def _placed(
     **others: Any,
 ) -> Tensor:
     """Draw on the backend given by the options."""
-    drawn = draw(place(backend, device))
+    drawn = draw(as_backend(backend, device))
     if others:
         drawn = with_options(drawn, others)
     return drawn if requires_grad is False else drawn.requires_grad_(requires_grad)

@@ -23,7 +23,7 @@ from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DomainError, ShapeError
 from mt_tensor.limits import finfo
-from mt_tensor.randomness.continuous import between, standard_exponential, standard_normal
+from mt_tensor.randomness.continuous import standard_exponential, standard_normal, uniform
 from mt_tensor.recording.one_call import as_one_call
 
 
@@ -127,7 +127,7 @@ def multinomial(
         TypeError: `num_samples` is not an integer.
     """
     check_floating("multinomial", input)
-    num_samples = as_integer("num_samples", num_samples, least=1)
+    num_samples = as_integer("num_samples", num_samples, minimum=1)
     if input.ndim not in (1, 2) or input.shape[-1] == 0:
         raise ShapeError(
             "multinomial() takes weights of shape (categories,) or (rows, categories) with at "
@@ -187,7 +187,7 @@ def uniform_(
     check_floating("uniform_", self)
     low, high = as_number("from_", from_), as_number("to", to)
     self._check_in_place()
-    return self.copy_(between(generator, self.shape, low, high, self.dtype, self.backend))
+    return self.copy_(uniform(generator, self.shape, low, high, self.dtype, self.backend))
 
 
 def normal_(

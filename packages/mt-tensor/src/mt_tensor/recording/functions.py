@@ -19,7 +19,7 @@ from mt_autodiff import Context, GradientError
 from mt_autodiff.core.mode import recording
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.errors import DTypeError, InPlaceError
-from mt_tensor.core.extensions import ACTIVE
+from mt_tensor.core.extensions import ACTIVE_TAPES
 from mt_tensor.core.graph import Node, changed_in_place, new_node, record, version_of
 from mt_tensor.core.layout import Layout
 from mt_tensor.core.tensor import CUSTOM_VIEW, Tensor
@@ -93,7 +93,7 @@ class Function:
         inputs = variables_of(args, needs)  # before forward changes an argument
         recording.set(False)
         try:
-            if ACTIVE.count:
+            if ACTIVE_TAPES.count:
                 returned = run_operation(cls.__name__, cls.forward, ctx, *args)
             else:
                 returned = cls.forward(ctx, *args)

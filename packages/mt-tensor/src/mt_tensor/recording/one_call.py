@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from mt_tensor.core.extensions import ACTIVE
+from mt_tensor.core.extensions import ACTIVE_TAPES
 from mt_tensor.tape import capturing
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -22,7 +22,7 @@ def as_one_call(function: Function) -> Function:
 
     @functools.wraps(function)
     def wrapper(*arguments: Any, **options: Any) -> Any:
-        tape = capturing() if ACTIVE.count else None
+        tape = capturing() if ACTIVE_TAPES.count else None
         if tape is None:
             return function(*arguments, **options)
         return tape.as_single_call(function, arguments, options)

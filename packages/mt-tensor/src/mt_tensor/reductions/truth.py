@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from mt_tensor.checks import validate_call
 from mt_tensor.core.dtypes import bool_, uint8
-from mt_tensor.core.sums import Dims, fold, named_dims, sum
+from mt_tensor.core.sums import Dims, checked_dims, fold, sum
 from mt_tensor.core.tensor import Tensor
 
 
 def _logical(name: str, x: Tensor, dim: Dims, keepdim: bool) -> Tensor:
-    dims = named_dims(dim, x.ndim, keepdim)
+    dims = checked_dims(dim, x.ndim, keepdim)
     out = fold(name, _nonzero(x), dims, keepdim)
     # as in torch, which used uint8 before it had bool
     return out.to(uint8) if x.dtype is uint8 else out
