@@ -95,7 +95,7 @@ def test_higher_order_gradients_have_distinct_parameter_names():
         formula = operator.gradient((True,) * operator.arity)
         assert formula.parameters[1:-1] == names
         assert len(set(formula.parameters)) == formula.arity
-        operator = derived("again", formula.parameters, graph_of(formula).only(0))
+        operator = derived("again", formula.parameters, graph_of(formula).single_output(0))
         names = operator.parameters
 
 
@@ -110,4 +110,4 @@ def test_derived_operator_has_value_partial_and_gradient():
 def test_evaluation_of_graph_with_two_outputs_returns_a_tuple() -> None:
     graph = graph_of(Formula("both", 1, 2, lambda x: (x * 2.0, x + 1.0)))
     assert Evaluation("both", ["x"], graph)(3.0) == (6.0, 4.0)
-    assert Evaluation("first", ["x"], graph.only(0))(3.0) == 6.0
+    assert Evaluation("first", ["x"], graph.single_output(0))(3.0) == 6.0

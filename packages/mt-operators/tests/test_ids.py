@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mt_operators.testing.ids import LONGEST, sample_id, text
+from mt_operators.testing.ids import MAX_LENGTH, sample_id, text
 
 
 class Color(enum.Enum):
@@ -139,9 +139,9 @@ def test_sample_id_joins_parts_with_hyphens():
 
 def test_long_sample_id_is_cut_and_ends_in_checksum():
     first, second = (sample_id(["a" * 100, end]) for end in "bc")
-    assert first[: LONGEST - 10] == second[: LONGEST - 10]
+    assert first[: MAX_LENGTH - 10] == second[: MAX_LENGTH - 10]
     assert first != second
-    assert len(first) == LONGEST
+    assert len(first) == MAX_LENGTH
     assert first == sample_id(["a" * 100, "b"])
 
 
@@ -154,7 +154,7 @@ CONTENT = st.recursive(
 @given(CONTENT)
 def test_sample_id_is_short_and_printable_ascii(value):
     result = sample_id(value)
-    assert len(result) <= LONGEST
+    assert len(result) <= MAX_LENGTH
     assert result.isascii()
     assert result.isprintable()
 

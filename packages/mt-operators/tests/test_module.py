@@ -347,7 +347,7 @@ def test_load_state_dict_rejects_missing_and_unexpected_names_if_strict() -> Non
 
 def test_load_state_dict_with_rejected_value_changes_nothing() -> None:
     class Positive(Parameter):
-        def fitting(self, saved: float) -> float:
+        def checked_copy(self, saved: float) -> float:
             if saved <= 0:
                 raise StateDictError(f"{saved} is not positive.")
             return saved

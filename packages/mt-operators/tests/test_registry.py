@@ -36,7 +36,7 @@ def test_alias_names_its_operator_and_must_be_new() -> None:
 
 def test_add_rejects_name_taken_by_a_listener() -> None:
     table = OperatorTable()
-    table.for_each(lambda row: None, taken=lambda name: name == "shape")
+    table.for_each(lambda row: None, is_reserved=lambda name: name == "shape")
     with pytest.raises(OperatorExistsError, match="operator or a method called 'shape'"):
         table.add("shape", lambda x: x, lambda x, out: 1.0)
     assert "shape" not in table

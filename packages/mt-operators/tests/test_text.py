@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mt_operators import OPERATORS
 from mt_operators.core.tracing import trace
 from mt_operators.testing import SPECS, OpSpec
-from mt_operators.text import formula_of, written, written_partials
+from mt_operators.text import formula_of, partial_formulas, value_formula
 
 
 def with_numpy_result(function: Callable[..., float]) -> Callable[..., np.float64]:
@@ -50,17 +50,17 @@ def test_text_evaluates_to_value_and_partials_of_operator(
     values = {**FUNCTIONS, **dict(zip((*names, "out"), numbers, strict=True))}
     with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
         patch.setattr("mt_operators.text.DIGITS", 17)  # all digits
-        assert np.array_equal(evaluate_text(written(operator), values), out, equal_nan=True)
-        for text, partial in zip(written_partials(operator), operator.partials, strict=True):
+        assert np.array_equal(evaluate_text(value_formula(operator), values), out, equal_nan=True)
+        for text, partial in zip(partial_formulas(operator), operator.partials, strict=True):
             assert np.array_equal(evaluate_text(text, values), partial(*args, out), equal_nan=True)
 
 
 def test_written_formulas_have_only_needed_parentheses() -> None:
-    assert written(OPERATORS["logical_xor"]) == "(x != 0) != (y != 0)"
-    assert written(OPERATORS["logical_and"]) == "(x != 0) & (y != 0)"
-    assert written_partials(OPERATORS["atanh"]) == ("1 / ((1 - x) * (1 + x))",)
-    assert written_partials(OPERATORS["acos"]) == ("-1 / sqrt((1 - x) * (1 + x))",)
-    assert written_partials(OPERATORS["pow"])[0] == (
+    assert value_formula(OPERATORS["logical_xor"]) == "(x != 0) != (y != 0)"
+    assert value_formula(OPERATORS["logical_and"]) == "(x != 0) & (y != 0)"
+    assert partial_formulas(OPERATORS["atanh"]) == ("1 / ((1 - x) * (1 + x))",)
+    assert partial_formulas(OPERATORS["acos"]) == ("-1 / sqrt((1 - x) * (1 + x))",)
+    assert partial_formulas(OPERATORS["pow"])[0] == (
         "y * pow(where(y == 0, where(abs(x) > 1e-37, x, 1), x), y - 1)"
     )
 
@@ -105,12 +105,12 @@ def test_command_prints_operators_and_suggests_close_name() -> None:
 def test_every_operator_can_be_written(name: str) -> None:
     """Adding an operator does not write it, because that would slow down the import."""
     row = OPERATORS[name]
-    assert written(row)
-    assert len(written_partials(row)) == row.arity
+    assert value_formula(row)
+    assert len(partial_formulas(row)) == row.arity
 
 
 def test_long_formulas_name_repeated_subexpressions() -> None:
-    formula = written(OPERATORS["lgamma"])
+    formula = value_formula(OPERATORS["lgamma"])
     names = [line.split(" = ")[0] for line in formula.splitlines()[:-1]]
     assert names
     assert names == [f"t{i}" for i in range(len(names))]

@@ -10,7 +10,7 @@ from mt_operators import OPERATORS, Formula, TracingError
 from mt_operators.core.elementary import ELEMENTARY, exp, where
 from mt_operators.core.graph import PYTHON
 from mt_operators.core.lowering import evaluate, expanded, lowered
-from mt_operators.core.tracing import graph_of, narrowed
+from mt_operators.core.tracing import drop_unused, graph_of
 from mt_operators.testing import SPECIAL, SPECS
 
 
@@ -195,7 +195,7 @@ def test_narrowed_gradient_omits_unread_inputs(name, data):
     needed = (True,) * operator.arity
     given_values = data.draw(inputs_of(name))
     full = operator.gradient(needed)
-    reduced, reads = narrowed(full)
+    reduced, reads = drop_unused(full)
     assert reduced.arity == len(reads)
     assert reduced.parameters == tuple(full.parameters[i] for i in reads)
     assert reads[0] == 0
@@ -205,6 +205,6 @@ def test_narrowed_gradient_omits_unread_inputs(name, data):
 
 
 def test_narrowed_lists_the_inputs_that_are_read():
-    assert narrowed(OPERATORS["add"].gradient((True, True)))[1] == (0,)
-    assert narrowed(OPERATORS["tanh"].gradient((True,)))[1] == (0, 2)
-    assert narrowed(OPERATORS["mul"].gradient((True, False)))[1] == (0, 2)
+    assert drop_unused(OPERATORS["add"].gradient((True, True)))[1] == (0,)
+    assert drop_unused(OPERATORS["tanh"].gradient((True,)))[1] == (0, 2)
+    assert drop_unused(OPERATORS["mul"].gradient((True, False)))[1] == (0, 2)

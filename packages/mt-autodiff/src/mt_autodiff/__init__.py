@@ -12,7 +12,7 @@ from mt_autodiff.core.backpropagation import backpropagate, derivatives, topolog
 from mt_autodiff.core.differentiate import grad
 from mt_autodiff.core.errors import (
     AutodiffError, CyclicGraphError, ForwardError, GradientError, GraphFreedError,
-    GraphTooLargeError, NoGradientError, WholeNumberError,
+    GraphTooLargeError, IntegerOperatorError, NoGradientError,
 )
 from mt_autodiff.core.graph import Context, History, Variable
 from mt_autodiff.core.mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
@@ -30,8 +30,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AutodiffError", "Context", "CyclicGraphError", "ForwardError", "GradientError",
-    "GraphFreedError", "GraphTooLargeError", "History", "NoGradientError", "Scalar",
-    "ScalarFunction", "Variable", "WholeNumberError", "__version__", "backpropagate",
-    "central_difference", "derivative_check", "derivatives", "enable_grad", "grad",
-    "inference_mode", "is_grad_enabled", "no_grad", "set_grad_enabled", "topological_sort",
+    "GraphFreedError", "GraphTooLargeError", "History", "IntegerOperatorError", "NoGradientError",
+    "Scalar", "ScalarFunction", "Variable", "__version__", "backpropagate", "central_difference",
+    "derivative_check", "derivatives", "enable_grad", "grad", "inference_mode", "is_grad_enabled",
+    "no_grad", "set_grad_enabled", "topological_sort",
 ]

@@ -35,7 +35,7 @@ def derivative_check(
         exact = 0.0 if variable.derivative is None else float(variable.derivative)
         # One step is relative to the point, for functions that vary on its scale; the other is not.
         magnitude = abs(point[index])
-        steps = {1e-6 * max(magnitude, least) for least in (1e-100, 1.0)}
+        steps = {1e-6 * max(magnitude, minimum) for minimum in (1e-100, 1.0)}
         numeric = [float(central_difference(f, *inputs, arg=index, epsilon=step)) for step in steps]
         if not any(math.isclose(exact, n, rel_tol=rel, abs_tol=tolerance) for n in numeric):
             raise GradientError(

@@ -11,7 +11,7 @@ import math
 from mt_operators.core.errors import UnknownOperatorError
 from mt_operators.core.row import EVERYWHERE, Operator
 from mt_operators.core.table import OPERATORS
-from mt_operators.text import written, written_partials
+from mt_operators.text import partial_formulas, value_formula
 
 
 def describe(operator: Operator) -> str:
@@ -19,9 +19,9 @@ def describe(operator: Operator) -> str:
     names = operator.parameters
     lines = [
         f"{operator.name}({', '.join(names)}): {operator.note}",
-        f"  value  {written(operator)}",
+        f"  value  {value_formula(operator)}",
     ]
-    for name, partial in zip(names, written_partials(operator), strict=True):
+    for name, partial in zip(names, partial_formulas(operator), strict=True):
         lines.append(f"  d/d{name}  ".ljust(9) + partial)
     for name, (low, high) in zip(names, operator.domain, strict=True):
         if (low, high) != EVERYWHERE:

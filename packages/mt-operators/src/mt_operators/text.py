@@ -1,9 +1,9 @@
 """Readable formulas of operators, in Python's notation.
 
 >>> from mt_operators import OPERATORS
->>> written(OPERATORS["softplus"])
+>>> value_formula(OPERATORS["softplus"])
 'maximum(x, 0) + log1p(exp(-abs(x)))'
->>> written_partials(OPERATORS["div"])
+>>> partial_formulas(OPERATORS["div"])
 ('1 / y', '-(out / y)')
 """
 
@@ -36,12 +36,12 @@ DIGITS = 6
 """The number of significant digits of constants."""
 
 
-def written(operator: Operator) -> str:
+def value_formula(operator: Operator) -> str:
     """Return the value of an operator as a formula of its arguments."""
     return formula_of(graph_of(operator.value), operator.parameters)
 
 
-def written_partials(operator: Operator) -> tuple[str, ...]:
+def partial_formulas(operator: Operator) -> tuple[str, ...]:
     """Return the partial derivatives as formulas of the arguments and the output, `out`."""
     names = (*operator.parameters, "out")
     return tuple(
@@ -55,9 +55,9 @@ def formula_of(graph: Graph, names: Sequence[str]) -> str:
 
     A formula that is too long is split: earlier lines name the parts that it uses more than once.
     """
-    whole = _Writer(graph, names, shared=())
-    if whole.length <= MAX_LENGTH:
-        return whole.text()
+    writer = _Writer(graph, names, shared=())
+    if writer.length <= MAX_LENGTH:
+        return writer.text()
     uses = Counter(i for expression in graph.expressions for i in expression.operands)
     shared = [i for i, count in uses.items() if count > 1 and graph.expressions[i].operands]
     return _Writer(graph, names, shared).text()
@@ -82,15 +82,15 @@ class _Writer:
     def text(self) -> str:
         """Return the lines of the formula."""
         (output,) = self._graph.outputs
-        lines = [f"{name} = {self._written(position)[0]}" for position, name in self._names.items()]
+        lines = [f"{name} = {self._text_of(position)[0]}" for position, name in self._names.items()]
         return "\n".join((*lines, self._part(output)[0]))
 
     def _part(self, position: int) -> tuple[str, int]:
         """Return an expression, or its name, and its precedence."""
         name = self._names.get(position)
-        return self._written(position) if name is None else (name, ATOM)
+        return self._text_of(position) if name is None else (name, ATOM)
 
-    def _written(self, position: int) -> tuple[str, int]:
+    def _text_of(self, position: int) -> tuple[str, int]:
         """Return an expression and its precedence."""
         expression = self._graph.expressions[position]
         operation = expression.operation
@@ -109,6 +109,6 @@ class _Writer:
         return SIGNS[operation].format(first, _within(binding + 1, *parts[1])), binding
 
 
-def _within(binding: int, text: str, own: int) -> str:
+def _within(binding: int, text: str, precedence: int) -> str:
     """Return a part of a formula, in parentheses if its precedence is below `binding`."""
-    return text if own >= binding else f"({text})"
+    return text if precedence >= binding else f"({text})"

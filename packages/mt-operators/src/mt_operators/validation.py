@@ -64,10 +64,10 @@ def _problems(row: Operator) -> Iterator[str]:
         yield "operators become public methods; give a name without a leading underscore"
     if row.result not in get_args(Result):
         yield f"its result is {row.result!r}; give one of {', '.join(get_args(Result))}"
-    for attribute, (types, wanted) in TYPES.items():
+    for attribute, (types, expected) in TYPES.items():
         value: object = getattr(row, attribute)
         if not isinstance(value, types):
-            yield f"its {attribute} is {value!r}; give {wanted}"
+            yield f"its {attribute} is {value!r}; give {expected}"
     try:
         count = len(row.parameters)
     except (TypeError, ValueError):
@@ -84,13 +84,13 @@ def _mismatches(row: Operator, count: int) -> Iterator[str]:
     if not all(isinstance(each, tuple) and len(each) == 2 for each in intervals):
         yield f"its domain is {intervals!r}; give a pair (low, high) for each argument"
         return
-    for what, things in (
+    for what, items in (
         ("partial derivative(s)", row.partials),
         ("interval(s) as its domain", row.domain),
     ):
-        if count != len(things):
+        if count != len(items):
             yield (
-                f"its function takes {count} argument(s) but {len(things)} {what} were given; "
+                f"its function takes {count} argument(s) but {len(items)} {what} were given; "
                 "give one for each"
             )
     for low, high in row.domain:

@@ -554,4 +554,4 @@ def _register_row(row: Operator) -> None:
             register_method(Tensor, f"{name}_", in_place_of(rows.FUNCTIONS[row.name]))
 
 
-OPERATORS.for_each(_register_row, taken=vars(Tensor).__contains__)
+OPERATORS.for_each(_register_row, is_reserved=vars(Tensor).__contains__)

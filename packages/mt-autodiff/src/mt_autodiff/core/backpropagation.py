@@ -94,7 +94,7 @@ def walk(
     those of `derivatives`.
     """
     order = topological_sort(variable, leaves)
-    needed = None if inputs is None else _leading_to(inputs, order, leaves)
+    needed = None if inputs is None else _dependent_on(inputs, order, leaves)
     complete: dict[Any, Any] = {variable: derivative}
     for current in order:
         total = complete.pop(current, None)
@@ -109,26 +109,26 @@ def walk(
             total = current.completed(total)
             if inputs is None or current in inputs:
                 found[current] = total
-            if needed is not None and not (_leads_on(current, needed) or current.is_freed()):
+            if needed is not None and not (_parent_needed(current, needed) or current.is_freed()):
                 continue  # its own graph is not visited, and so not freed
         for parent, part in current.chain_rule(total, needed, retain_graph):
             complete[parent] = complete[parent] + part if parent in complete else part
 
 
-def _leading_to(inputs: Container[Any], order: Sequence[Any], leaves: Container[Any]) -> set[Any]:
+def _dependent_on(inputs: Container[Any], order: Sequence[Any], leaves: Container[Any]) -> set[Any]:
     """Return the variables of a topological order that depend on one of the inputs.
 
     Variables whose graph has been freed are included, so that visiting them raises an error.
     """
     needed: set[Any] = set()
     for current in reversed(order):  # parents first
-        leads_on = current not in leaves and _leads_on(current, needed)
-        if leads_on or current in inputs or current.is_freed():
+        is_dependent = current not in leaves and _parent_needed(current, needed)
+        if is_dependent or current in inputs or current.is_freed():
             needed.add(current)
     return needed
 
 
-def _leads_on(variable: Any, needed: set[Any]) -> bool:
+def _parent_needed(variable: Any, needed: set[Any]) -> bool:
     """Return whether one of the parents of a variable is needed."""
     return any(parent in needed for parent in variable.parents)
 

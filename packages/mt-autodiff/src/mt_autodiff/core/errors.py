@@ -27,7 +27,7 @@ class ForwardError(AutodiffError, TypeError):
     """A forward function returned something other than a number."""
 
 
-class WholeNumberError(AutodiffError, TypeError):
+class IntegerOperatorError(AutodiffError, TypeError):
     """An integer operator was applied to Scalars, which hold floats."""
 
 

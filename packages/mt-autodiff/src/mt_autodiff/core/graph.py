@@ -108,9 +108,9 @@ class History:
         results: Any = function.backward(ctx, derivative)
         if not isinstance(results, tuple):
             results = (results,)
-        return tuple(self.one_for_each(results, ctx.needs_input_grad))
+        return tuple(self.check_count(results, ctx.needs_input_grad))
 
-    def one_for_each(self, results: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
+    def check_count(self, results: Sequence[Any], inputs: Sequence[Any]) -> Sequence[Any]:
         """Return the results of a backward, checking that there is one for each input."""
         if len(results) != len(inputs):
             raise GradientError(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, SupportsFloat
 
-from mt_autodiff.core.errors import GradientError, WholeNumberError
+from mt_autodiff.core.errors import GradientError, IntegerOperatorError
 from mt_autodiff.core.graph import Context, History
 from mt_autodiff.core.mode import is_grad_enabled
 from mt_autodiff.core.registration import register_method
@@ -33,7 +33,7 @@ class ScalarOperator:
                 f"{operator.name}() takes {operator.arity} argument(s); {len(inputs)} were given."
             )
         if operator.result == "integer":
-            raise WholeNumberError(
+            raise IntegerOperatorError(
                 f"{operator.name}() works on integers, and a Scalar holds a float: call "
                 f"OPERATORS[{operator.name!r}].function with integers."
             )
@@ -98,4 +98,4 @@ def _install(operator: Operator) -> None:
             register_method(Scalar, name, method)
 
 
-OPERATORS.for_each(_install, taken=lambda name: hasattr(Scalar, name))
+OPERATORS.for_each(_install, is_reserved=lambda name: hasattr(Scalar, name))

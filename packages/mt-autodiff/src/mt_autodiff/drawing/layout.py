@@ -134,27 +134,27 @@ def _mean(values: list[float]) -> float:
     return sum(values) / len(values)
 
 
-def _settle(layer: list[Slot], wanted: Callable[[Slot], float]) -> None:
+def _settle(layer: list[Slot], target: Callable[[Slot], float]) -> None:
     """Move a layer's slots as near to the wanted positions as possible, in order without overlaps.
 
     This minimizes the weighted sum of squared distances: isotonic regression, solved by merging
     slots that would overlap into blocks.
     """
     blocks: list[tuple[float, float, int]] = []  # weight, mean of the top slot, number of slots
-    below: list[float] = []  # each slot's distance below the first if all are packed
+    offsets: list[float] = []  # each slot's distance below the first if all are packed
     for index, slot in enumerate(layer):
         previous = layer[index - 1]
         distance = (previous.height + slot.height) / 2 + SPACE
-        below.append(below[-1] + distance if index else 0.0)
+        offsets.append(offsets[-1] + distance if index else 0.0)
         weight = 1.0 if slot.sources else INPUT_WEIGHT
-        mean, count = wanted(slot) - below[-1], 1
+        mean, count = target(slot) - offsets[-1], 1
         while blocks and blocks[-1][1] > mean:
             other_weight, other_mean, other_count = blocks.pop()
             mean = (weight * mean + other_weight * other_mean) / (weight + other_weight)
             weight, count = weight + other_weight, count + other_count
         blocks.append((weight, mean, count))
     tops = (mean for _, mean, count in blocks for _ in range(count))
-    for slot, top, distance in zip(layer, tops, below, strict=True):
+    for slot, top, distance in zip(layer, tops, offsets, strict=True):
         slot.y = top + distance
 
 

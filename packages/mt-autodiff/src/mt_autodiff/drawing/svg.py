@@ -103,7 +103,7 @@ def render(nodes: Sequence[Node], inputs: Sequence[Sequence[int]], title: str) -
         inputs: for each node the indices of its inputs, which come after it.
         title: the description for screen readers.
     """
-    sizes = [node.size(len(made_from)) for node, made_from in zip(nodes, inputs, strict=True)]
+    sizes = [node.size(len(parents)) for node, parents in zip(nodes, inputs, strict=True)]
     layout = layered_layout(sizes, inputs)
     lines = [*map(_path, layout.edges)]
     for node, slot in zip(nodes, layout.boxes, strict=True):

@@ -9,7 +9,7 @@ from mt_fast.core.elementwise import elementwise_source
 from mt_fast.core.reductions import fold_rows
 from mt_fast.folds.kernels import columns
 from mt_operators import OPERATORS
-from mt_operators.core.tracing import narrowed
+from mt_operators.core.tracing import drop_unused
 from mt_tensor import bool_
 from mt_tensor.extending import as_dtype, operator_of
 
@@ -79,7 +79,7 @@ def source(
     if name == "where":
         inputs[0] = bool_
     if gradient is not None:  # backward passes only the arguments that the formula reads
-        formula, reads = narrowed(operator.gradient(gradient))
+        formula, reads = drop_unused(operator.gradient(gradient))
         repeated = tuple([(False, *repeated, False)[i] for i in reads])
         inputs = [(element, *inputs, element)[i] for i in reads]
     roles = tuple(["element" if repeat else "row" for repeat in repeated])

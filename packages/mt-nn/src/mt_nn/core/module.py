@@ -72,9 +72,9 @@ class Module(mt_operators.Module, Methods):
             extension("assignment of a state dictionary")(self, state_dict)
         return keys
 
-    def _own_saved(self) -> dict[str, Holder]:
+    def _saved_members(self) -> dict[str, Holder]:
         """Return the members of this module that are saved, with its extra state if it has one."""
-        saved = super()._own_saved()
+        saved = super()._saved_members()
         if "extra state" in EXTENSIONS:
             EXTENSIONS["extra state"](self, saved)
         return saved

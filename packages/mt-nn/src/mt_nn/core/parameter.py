@@ -37,21 +37,21 @@ class Parameter(Tensor, mt_operators.Parameter):
             value = tensor(value, backend=self.backend)
         overwrite(self, value)
 
-    def fitting(self, saved: Any) -> Tensor:
+    def checked_copy(self, saved: Any) -> Tensor:
         """Convert a saved value to a tensor.
 
         Raises:
             StateDictError: it has another shape, or cannot be converted to a tensor.
         """
-        value = super().fitting(saved)
+        value = super().checked_copy(saved)
         try:
             return value if isinstance(value, Tensor) else tensor(value)
         except (TypeError, ValueError) as error:
             raise StateDictError(str(error)) from error
 
-    def load(self, fitting: Any) -> None:
-        """Store a value that `fitting` returned."""
-        self.update(fitting)
+    def load(self, value: Any) -> None:
+        """Store a value that `checked_copy` returned."""
+        self.update(value)
 
     def __repr__(self) -> str:
         """Return the elements as text."""

@@ -103,7 +103,7 @@ def state_dict(
     state = {} if destination is None else destination
     for hook in _hooks(module, "saving"):
         hook(module, prefix, keep_vars)
-    for name, holder in module._own_saved().items():
+    for name, holder in module._saved_members().items():
         is_member = isinstance(holder, mt_operators.Parameter | mt_operators.Buffer)
         state[prefix + name] = holder.value if keep_vars and is_member else holder.state()
     for name, child in module._modules.items():

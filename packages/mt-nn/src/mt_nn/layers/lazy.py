@@ -52,14 +52,14 @@ class UninitializedParameter(Parameter):
         self.__class__ = Parameter  # type: ignore[assignment]
         self.requires_grad_(requires_grad)
 
-    def fitting(self, saved: Any) -> Tensor:
+    def checked_copy(self, saved: Any) -> Tensor:
         """Return a saved value of any shape as a tensor."""
         return saved if isinstance(saved, Tensor) else tensor(saved)
 
-    def load(self, fitting: Any) -> None:
+    def load(self, value: Any) -> None:
         """Become a regular parameter with a saved value."""
-        self.materialize(fitting.shape)
-        self.update(fitting)
+        self.materialize(value.shape)
+        self.update(value)
 
     def __repr__(self) -> str:
         """Return a fixed text, since there are no elements."""
@@ -82,14 +82,14 @@ class UninitializedBuffer(Buffer):
         self.__class__ = Buffer  # type: ignore[assignment]
         self.update(_empty_like(self.value, shape, device, dtype))
 
-    def fitting(self, saved: Any) -> Any:
+    def checked_copy(self, saved: Any) -> Any:
         """Return a saved value of any shape as a tensor."""
         return saved.detach().clone() if isinstance(saved, Tensor) else tensor(saved)
 
-    def load(self, fitting: Any) -> None:
+    def load(self, value: Any) -> None:
         """Become a regular buffer with a saved value."""
         self.__class__ = Buffer  # type: ignore[assignment]
-        self.update(fitting.to(self.value.dtype, backend=self.value.backend))
+        self.update(value.to(self.value.dtype, backend=self.value.backend))
 
 
 def _empty_like(x: Tensor, shape: Sequence[int], device: Device, dtype: Any) -> Tensor:

@@ -66,10 +66,10 @@ class ExtraState(Holder):
         """Return the state to save."""
         return self._module.get_extra_state()
 
-    def fitting(self, saved: Any) -> Any:
+    def checked_copy(self, saved: Any) -> Any:
         """Return a saved state; only the module can check it."""
         return saved
 
-    def load(self, fitting: Any) -> None:
+    def load(self, value: Any) -> None:
         """Pass a saved state to the module."""
-        self._module.set_extra_state(fitting)
+        self._module.set_extra_state(value)

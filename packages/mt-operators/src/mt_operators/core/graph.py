@@ -73,7 +73,7 @@ class Graph:
         used = {operand for expression in self.expressions for operand in expression.operands}
         return tuple(i for i in range(self.arity) if i in used or i in self.outputs)
 
-    def only(self, output: int) -> Graph:
+    def single_output(self, output: int) -> Graph:
         """Return the graph of the output with this index, without unused expressions."""
         return pruned(self.expressions, [self.outputs[output]], self.arity)
 

@@ -85,12 +85,12 @@ class Module:
 
     def __getattr__(self, name: str) -> Any:
         """Return a member; Python calls this only if there is no ordinary attribute."""
-        own = self.__dict__
-        if "_modules" not in own:
+        attributes = self.__dict__
+        if "_modules" not in attributes:
             raise self._not_initialized(name)
         for store in _STORES.values():
-            if name in own[store]:
-                member = own[store][name]
+            if name in attributes[store]:
+                member = attributes[store][name]
                 return member.value if store == "_buffers" else member
         raise no_attribute(self, name)
 
@@ -122,9 +122,9 @@ class Module:
                 )
 
     def _not_initialized(self, name: str) -> AttributeError:
-        own = type(self).__name__
+        owner = type(self).__name__
         return AttributeError(
-            f"{own}.{name} cannot be used yet: call super().__init__() first in {own}.__init__."
+            f"{owner}.{name} cannot be used yet: call super().__init__() first in {owner}.__init__."
         )
 
     def _kind_changes(self, name: str, member: Any, value: Any) -> MemberError:
@@ -175,8 +175,8 @@ class Module:
 
     def _add(self, kind: type, name: str, member: Parameter | Buffer | Module | None) -> None:
         self._check_name(name)
-        own = self._member(name)
-        if (own is not None and not isinstance(own, kind)) or self.__dict__.get(name) is not None:
+        old = self._member(name)
+        if (old is not None and not isinstance(old, kind)) or self.__dict__.get(name) is not None:
             raise self._bad_name(name, "which has an attribute of that name: delete it first")
         setattr(self, name, member)
 
@@ -283,8 +283,8 @@ class Module:
         With `strict` the names must match exactly; otherwise only common ones are loaded. Return
         the missing and the unexpected names.
         """
-        own = dict(self._saved_holders())
-        keys = _incompatible_keys(own, state_dict)
+        holders = dict(self._saved_holders())
+        keys = _incompatible_keys(holders, state_dict)
         if strict and any(keys):
             kinds = zip(("missing", "unexpected"), keys, strict=True)
             problems = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds if names)
@@ -292,15 +292,15 @@ class Module:
                 f"the state dictionary does not fit {type(self).__name__} ({problems}). Load it "
                 "into the architecture it was saved from, or pass strict=False to load the others."
             )
-        fitting = {}
-        for name, holder in own.items():  # check all before changing the first
+        values = {}
+        for name, holder in holders.items():  # check all before changing the first
             if name in state_dict:
                 try:
-                    fitting[name] = holder.fitting(state_dict[name])
+                    values[name] = holder.checked_copy(state_dict[name])
                 except StateDictError as error:
                     raise StateDictError(f"{name}: {error}") from error
-        for name, value in fitting.items():
-            own[name].load(value)
+        for name, value in values.items():
+            holders[name].load(value)
         return keys
 
     def _saved_holders(self) -> list[tuple[str, Holder]]:
@@ -308,10 +308,10 @@ class Module:
         return [
             (_joined(path, name), holder)
             for path, module in self.named_modules(remove_duplicate=False)
-            for name, holder in module._own_saved().items()
+            for name, holder in module._saved_members().items()
         ]
 
-    def _own_saved(self) -> dict[str, Holder]:
+    def _saved_members(self) -> dict[str, Holder]:
         """Return the saved members of this module by name, without submodules."""
         saved = {n: b for n, b in self._buffers.items() if b.persistent and b.value is not None}
         return {**self._parameters, **saved}
@@ -336,11 +336,11 @@ class Module:
 
     def __repr__(self) -> str:
         """Return the tree as text, one line per module."""
-        own = self.extra_repr()
-        if not self._modules and "\n" not in own:
-            return f"{type(self).__name__}({own})"
+        text = self.extra_repr()
+        if not self._modules and "\n" not in text:
+            return f"{type(self).__name__}({text})"
         children = [f"({name}): {child!r}" for name, child in self._modules.items()]
-        lines = textwrap.indent("\n".join([own, *children] if own else children), "  ")
+        lines = textwrap.indent("\n".join([text, *children] if text else children), "  ")
         return f"{type(self).__name__}(\n{lines}\n)"
 
 
@@ -352,7 +352,7 @@ def _joined(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _incompatible_keys(own: Mapping[str, Holder], state: object) -> IncompatibleKeys:
+def _incompatible_keys(known: Mapping[str, Holder], state: object) -> IncompatibleKeys:
     if not isinstance(state, Mapping):
         raise TypeError(
             f"load_state_dict() takes a dictionary of values by name; {type(state).__name__} was "
@@ -362,12 +362,12 @@ def _incompatible_keys(own: Mapping[str, Holder], state: object) -> Incompatible
         if not isinstance(name, str):
             raise StateDictError(f"names in a state dictionary are strings; {name!r} was found.")
     return IncompatibleKeys(
-        [name for name in own if name not in state], [name for name in state if name not in own]
+        [name for name in known if name not in state], [name for name in state if name not in known]
     )
 
 
-def _wrong_kind(method: str, wanted: str, value: object) -> MemberError:
-    return MemberError(f"{method}() takes {wanted}; {reprlib.repr(value)} was given.")
+def _wrong_kind(method: str, expected: str, value: object) -> MemberError:
+    return MemberError(f"{method}() takes {expected}; {reprlib.repr(value)} was given.")
 
 
 _SHORT = reprlib.Repr()

@@ -33,7 +33,7 @@ class Holder:
         value = self.value
         return value.detach() if hasattr(value, "detach") else value
 
-    def fitting(self, saved: Any) -> Any:
+    def checked_copy(self, saved: Any) -> Any:
         """Return a checked copy of a saved value, for `load`."""
         value = self.value
         if _is_number(value) and not _is_number(saved):
@@ -50,13 +50,13 @@ class Holder:
         except TypeError as error:
             raise StateDictError(f"{_described(saved)} cannot be copied: {error}.") from error
 
-    def load(self, fitting: Any) -> None:
-        """Load a result of `fitting`, overwriting a Scalar or tensor in place."""
+    def load(self, value: Any) -> None:
+        """Load a result of `checked_copy`, overwriting a Scalar or tensor in place."""
         if not hasattr(self.value, "copy_"):
-            self.update(fitting)
+            self.update(value)
             return
         requires_grad = self.value.requires_grad
-        self.value.requires_grad_(False).copy_(fitting).requires_grad_(requires_grad)
+        self.value.requires_grad_(False).copy_(value).requires_grad_(requires_grad)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.value!r})"

@@ -122,13 +122,13 @@ class Operator:
                 return parts[0] if len(parts) == 1 else tuple(parts)
 
             which = "".join(str(i) for i, need in enumerate(needed) if need)
-            names = (_unlike("upstream", self.parameters), *self.parameters)
+            names = (_unique_name("upstream", self.parameters), *self.parameters)
             self._gradients[needed] = Formula(
                 f"{self.name}_gradient_{which}",
                 self.arity + 2,
                 len(partials),
                 gradients,
-                (*names, _unlike("output", names)),
+                (*names, _unique_name("output", names)),
             )
         return self._gradients[needed]
 
@@ -161,8 +161,8 @@ class Formula:
         return f"Formula({self.name!r}, arity={self.arity}, outputs={self.outputs})"
 
 
-def _unlike(name: str, taken: Sequence[str]) -> str:
+def _unique_name(name: str, names: Sequence[str]) -> str:
     """Make a name unique: the gradient of a gradient has two upstream gradients."""
-    while name in taken:
+    while name in names:
         name += "_"
     return name

@@ -77,7 +77,7 @@ class OperatorTable(Mapping[str, Operator]):
         return {alias: row.name for row in self._rows.values() for alias in row.aliases}
 
     def add(
-        self, name: str, function: Function, *partials: Function, check: bool = True, **facts: Any
+        self, name: str, function: Function, *partials: Function, check: bool = True, **options: Any
     ) -> Operator:
         """Add a row and return it.
 
@@ -86,13 +86,13 @@ class OperatorTable(Mapping[str, Operator]):
             function: computes the value.
             *partials: the partial derivatives.
             check: whether to validate the row; the tests validate the built-in rows.
-            **facts: the other arguments of `Operator`.
+            **options: the other arguments of `Operator`.
         """
-        row = Operator(name, function, partials, **facts)
+        row = Operator(name, function, partials, **options)
         for validate in CHECKS if check else ():
             validate(row)
         for each in (name, *row.aliases):
-            if each in self._rows or any(taken(each) for taken in self._reserved):
+            if each in self._rows or any(is_reserved(each) for is_reserved in self._reserved):
                 raise OperatorExistsError(
                     f"an operator or a method called {each!r} exists already: choose another name."
                 )
@@ -104,16 +104,16 @@ class OperatorTable(Mapping[str, Operator]):
     def for_each(
         self,
         install: Callable[[Operator], None],
-        taken: Callable[[str], bool] = lambda name: False,
+        is_reserved: Callable[[str], bool] = lambda name: False,
     ) -> None:
         """Call `install` with every operator of the table, now and whenever one is added.
 
-        Types use this to define a method per row. Names for which `taken` is true are rejected.
+        Types use this to define a method per row. Names that are reserved are rejected.
         """
         for row in self._rows.values():
             install(row)
         self._listeners.append(install)
-        self._reserved.append(taken)
+        self._reserved.append(is_reserved)
 
 
 OPERATORS = OperatorTable()
@@ -127,9 +127,9 @@ define = partial(OPERATORS.add, check=False)
 define_real = partial(define, result="real")
 
 
-def define_steps(name: str, function: Function, **facts: Any) -> None:
+def define_steps(name: str, function: Function, **options: Any) -> None:
     """Add a step function, whose derivatives are 0."""
-    define(name, function, *[zero] * len(parameters_of(function)), selects=True, **facts)
+    define(name, function, *[zero] * len(parameters_of(function)), selects=True, **options)
 
 
 define_bool = partial(define_steps, result="bool")

@@ -51,7 +51,7 @@ def graph_of(formula: Formula) -> Graph:
     return graph
 
 
-def narrowed(formula: Formula, always: Iterable[int] = (0,)) -> tuple[Formula, tuple[int, ...]]:
+def drop_unused(formula: Formula, always: Iterable[int] = (0,)) -> tuple[Formula, tuple[int, ...]]:
     """Remove unused arguments of a formula; return the new formula and the indices kept.
 
     Arguments in `always` are kept, since a result takes its number of elements from an argument.

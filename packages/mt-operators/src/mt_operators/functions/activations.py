@@ -3,7 +3,7 @@
 The derivatives at kinks are those of torch, which takes one of the two sides.
 
 Many are x times a weight that vanishes exponentially on the left. For infinite x the product would
-be infinity times 0, which is nan. Therefore x is clamped (`moderate`) at a point where the weight
+be infinity times 0, which is nan. Therefore x is clamped (`clamped`) at a point where the weight
 is already 0 in every dtype.
 """
 
@@ -16,13 +16,13 @@ from mt_operators.core.table import define, define_real, sigmoid, sign
 from mt_operators.functions.exponential import expm1, log1p
 from mt_operators.functions.special import ndtr, normal_density
 
-FAR = 1000.0
+UNDERFLOW = 1000.0
 """A number so large that `exp(-FAR)` is 0 in every dtype."""
 
 
-def moderate(x: float, far: float = FAR) -> float:
+def clamped(x: float, bound: float = UNDERFLOW) -> float:
     """Return `x` clamped to `[-far, far]`, so that infinity times 0 does not give nan."""
-    return maximum(minimum(x, far), -far)
+    return maximum(minimum(x, bound), -bound)
 
 
 # --- x times a weight ---------------------------------------------------------------------------
@@ -31,25 +31,25 @@ def moderate(x: float, far: float = FAR) -> float:
 def silu_slope(x: float) -> float:
     """Return the derivative of `x * sigmoid(x)`."""
     weight = sigmoid(x)
-    return weight * (1.0 + moderate(x) * (1.0 - weight))
+    return weight * (1.0 + clamped(x) * (1.0 - weight))
 
 
 define_real(
     "silu",
-    lambda x: maximum(x, -FAR) * sigmoid(x),
+    lambda x: maximum(x, -UNDERFLOW) * sigmoid(x),
     lambda x, out: silu_slope(x),
     note="x * sigmoid(x), also called swish",
 )
 define_real(
     "quick_gelu",
-    lambda x: maximum(x, -FAR) * sigmoid(1.702 * x),
+    lambda x: maximum(x, -UNDERFLOW) * sigmoid(1.702 * x),
     lambda x, out: silu_slope(1.702 * x),
     note="x * sigmoid(1.702 * x), which is close to gelu",
 )
 define_real(
     "gelu",
-    lambda x: maximum(x, -FAR) * ndtr(x),
-    lambda x, out: ndtr(x) + moderate(x) * normal_density(x),
+    lambda x: maximum(x, -UNDERFLOW) * ndtr(x),
+    lambda x, out: ndtr(x) + clamped(x) * normal_density(x),
     note="x * ndtr(x), where ndtr is the standard normal distribution function",
 )
 
@@ -68,14 +68,14 @@ def gelu_tanh_exponent(x: float) -> float:
 def gelu_tanh_slope(x: float) -> float:
     """Return the derivative of `x * sigmoid(gelu_tanh_exponent(x))`."""
     weight = sigmoid(gelu_tanh_exponent(x))
-    near = moderate(x, 100.0)  # the slope of u must not overflow
+    near = clamped(x, 100.0)  # the slope of u must not overflow
     slope = STEEP * (1.0 + 3.0 * CUBIC * (near * near))
     return weight * (1.0 + (1.0 - weight) * near * slope)
 
 
 define_real(
     "gelu_tanh",
-    lambda x: maximum(x, -FAR) * sigmoid(gelu_tanh_exponent(x)),
+    lambda x: maximum(x, -UNDERFLOW) * sigmoid(gelu_tanh_exponent(x)),
     lambda x, out: gelu_tanh_slope(x),
     note="x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x * x * x))), which is close to gelu",
 )
@@ -93,13 +93,13 @@ def mish_parts(x: float) -> tuple[float, float]:
 def mish(x: float) -> float:
     """Return `x * tanh(softplus(x))`, computed with one exponential."""
     _, n = mish_parts(x)
-    return maximum(x, -FAR) * (n / (n + 2.0))
+    return maximum(x, -UNDERFLOW) * (n / (n + 2.0))
 
 
 def mish_slope(x: float) -> float:
     """Return the derivative of `x * tanh(softplus(x))`."""
     e, n = mish_parts(x)
-    return n / (n + 2.0) + moderate(x) * (4.0 * e * (e + 1.0) / ((n + 2.0) * (n + 2.0)))
+    return n / (n + 2.0) + clamped(x) * (4.0 * e * (e + 1.0) / ((n + 2.0) * (n + 2.0)))
 
 
 define_real("mish", mish, lambda x, out: mish_slope(x), note="x * tanh(softplus(x))")
@@ -189,7 +189,7 @@ define_real(
 
 def celu_by_alpha(scaled: float) -> float:
     """Return the derivative of celu with respect to alpha, given `x / alpha`, at most 0."""
-    return expm1(scaled) - moderate(scaled) * exp(scaled)
+    return expm1(scaled) - clamped(scaled) * exp(scaled)
 
 
 define_real(

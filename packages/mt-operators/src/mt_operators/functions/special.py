@@ -68,22 +68,22 @@ def polynomial(x: float, coefficients: tuple[float, ...]) -> float:
     return total
 
 
-def half_turns(x: float) -> float:
+def from_nearest(x: float) -> float:
     """Return the exact difference of `x` and the nearest integer, from -1/2 to 1/2."""
     return x - round(x)
 
 
-def sine_of_half_turns(x: float) -> float:
+def sinpi(x: float) -> float:
     """Return sin(pi x), which is exactly 0 at integers, however large."""
     turns = 0.5 * round(x)
-    sine = sin(math.pi * half_turns(x))
+    sine = sin(math.pi * from_nearest(x))
     return where(turns == floor(turns), sine, -sine)
 
 
-def cosine_of_half_turns(x: float) -> float:
+def cospi(x: float) -> float:
     """Return cos(pi x), which is exactly 0 halfway between integers."""
     turns = 0.5 * round(x)
-    cosine = sin(math.pi * (0.5 - abs(half_turns(x))))
+    cosine = sin(math.pi * (0.5 - abs(from_nearest(x))))
     return where(turns == floor(turns), cosine, -cosine)
 
 
@@ -91,7 +91,7 @@ def cosine_of_half_turns(x: float) -> float:
 def sinc(x: float) -> float:
     """Return `sin(pi * x) / (pi * x)`, and 1 at 0."""
     divisor = math.pi * where(x == 0.0, 1.0, x)
-    return where(x == 0.0, 1.0, div(sine_of_half_turns(x), divisor))
+    return where(x == 0.0, 1.0, div(sinpi(x), divisor))
 
 
 SINC_SLOPE = tuple((-1) ** k * 2 * k / math.factorial(2 * k + 1) for k in range(9, 0, -1))
@@ -103,7 +103,7 @@ def sinc_slope(x: float) -> float:
     near = abs(x) < 0.25
     t = math.pi * where(near, x, 0.0)
     far = where(near, 1.0, x)
-    slope = div(cosine_of_half_turns(far) - sinc(far), far)
+    slope = div(cospi(far) - sinc(far), far)
     return where(near, math.pi * (t * polynomial(t * t, SINC_SLOPE)), slope)
 
 
@@ -127,8 +127,8 @@ def erfinv_start(y: float) -> float:
 
 def erfinv_step(x: float, y: float) -> float:
     """Return the next x of Halley's iteration for `erf(x) = y`, which triples the digits."""
-    missed = where(y < 0.5, erf(x) - y, (1.0 - y) - erfc(x))
-    newton = ROOT_PI_BY_2 * exp(x * x) * missed
+    error = where(y < 0.5, erf(x) - y, (1.0 - y) - erfc(x))
+    newton = ROOT_PI_BY_2 * exp(x * x) * error
     return x - div(newton, 1.0 + x * newton)
 
 
@@ -206,7 +206,7 @@ def reflected(x: float) -> float:
     return where(x < 0.0, 1.0 - x, x)
 
 
-def left_of_0(x: float) -> float:
+def negative_or_half(x: float) -> float:
     """Return `x` if it is negative, otherwise 1/2, at which formulas for negative x are defined."""
     return where(x < 0.0, x, 0.5)
 
@@ -219,7 +219,7 @@ def lgamma_near_2(x: float) -> float:
     return around_1 - where(x < 0.5, log(where(x < 0.5, x, 1.0)), 0.0)
 
 
-def lgamma_to_10(x: float) -> float:
+def lgamma_below_10(x: float) -> float:
     """Return lgamma from 0 to 10, by gamma(x) = (x - 1) (x - 2) ... (x - n) gamma(x - n)."""
     down, first, second = 0.0, 1.0, 1.0  # two products, as one could overflow in float16
     for i in (1.0, 2.0, 3.0, 4.0):
@@ -231,69 +231,69 @@ def lgamma_to_10(x: float) -> float:
     return lgamma_near_2(x - down) + log(first) + log(second)
 
 
-def lgamma_from_10(x: float) -> float:
+def lgamma_above_10(x: float) -> float:
     """Return lgamma from 10, by Stirling's series."""
     inverse = div(1.0, x)
     series = inverse * polynomial(inverse * inverse, STIRLING)
     return (x - 0.5) * (log(x) - 1.0) + (HALF_LOG_2_PI - 0.5 + series)
 
 
-def lgamma_from_0(x: float) -> float:
+def lgamma_of_positive(x: float) -> float:
     """Return lgamma of a positive number."""
-    few = x < 10.0
-    return where(few, lgamma_to_10(where(few, x, 2.0)), lgamma_from_10(where(few, 10.0, x)))
+    low = x < 10.0
+    return where(low, lgamma_below_10(where(low, x, 2.0)), lgamma_above_10(where(low, 10.0, x)))
 
 
 def lgamma(x: float) -> float:
     """Return the logarithm of `abs(gamma(x))`; infinite at 0 and at negative integers."""
-    left = left_of_0(x)  # there lgamma(x) = log(pi / |sin(pi x)|) - lgamma(1 - x)
+    left = negative_or_half(x)  # there lgamma(x) = log(pi / |sin(pi x)|) - lgamma(1 - x)
     pole = (sinc(left) == 0.0) | (left == -math.inf)
-    turn = where(pole, math.inf, -log(abs(left)) - log(abs(sinc(left))))
-    value = lgamma_from_0(reflected(where(pole, 1.0, x)))
-    return where(x < 0.0, turn - value, value)
+    reflection = where(pole, math.inf, -log(abs(left)) - log(abs(sinc(left))))
+    value = lgamma_of_positive(reflected(where(pole, 1.0, x)))
+    return where(x < 0.0, reflection - value, value)
 
 
-def digamma_from_0(x: float) -> float:
+def digamma_of_positive(x: float) -> float:
     """Return digamma of a positive number, by the series from 10 and by recurrence below."""
-    few = x < 10.0
-    start = where(few, x, 1.0)
+    low = x < 10.0
+    start = where(low, x, 1.0)
     steps = div(1.0, start)
     for i in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0):
         steps = steps + div(1.0, start + i)
-    y = where(few, x + 10.0, x)
+    y = where(low, x + 10.0, x)
     inverse = div(1.0, y)
     square = inverse * inverse
     series = 0.5 * inverse + square * polynomial(square, DIGAMMA)
-    return log(y) - series - where(few, steps, 0.0)
+    return log(y) - series - where(low, steps, 0.0)
 
 
 @dispatched
 def digamma(x: float) -> float:
     """Return the derivative of `lgamma`; infinite at 0 and nan at negative integers."""
-    left, value = left_of_0(x), digamma_from_0(reflected(x))
-    sine, cosine = sine_of_half_turns(left), cosine_of_half_turns(left)
-    turn = where(sine == 0.0, math.nan, div(cosine, where(sine == 0.0, 1.0, sine)))
-    return where(x < 0.0, value - math.pi * turn, value)
+    left, value = negative_or_half(x), digamma_of_positive(reflected(x))
+    sine, cosine = sinpi(left), cospi(left)
+    reflection = where(sine == 0.0, math.nan, div(cosine, where(sine == 0.0, 1.0, sine)))
+    return where(x < 0.0, value - math.pi * reflection, value)
 
 
-def trigamma_from_0(x: float) -> float:
+def trigamma_of_positive(x: float) -> float:
     """Return trigamma of a positive number, by the series from 10 and by recurrence below."""
-    few = x < 10.0
-    start = where(few, x, 1.0)
+    low = x < 10.0
+    start = where(low, x, 1.0)
     steps = div(div(1.0, start), start)
     for i in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0):
         steps = steps + div(1.0, (start + i) * (start + i))
-    y = where(few, x + 10.0, x)
+    y = where(low, x + 10.0, x)
     inverse = div(1.0, y)
     square = inverse * inverse
     series = inverse + 0.5 * square + inverse * (square * polynomial(square, TRIGAMMA))
-    return series + where(few, steps, 0.0)
+    return series + where(low, steps, 0.0)
 
 
 def trigamma(x: float) -> float:
     """Return the derivative of digamma; infinite at 0, -1, -2, ..."""
-    value = trigamma_from_0(reflected(x))
-    half = div(math.pi, sine_of_half_turns(left_of_0(x)))
+    value = trigamma_of_positive(reflected(x))
+    half = div(math.pi, sinpi(negative_or_half(x)))
     return where(x < 0.0, half * half - value, value)
 
 

@@ -73,22 +73,22 @@ def _erfinv(np: Any, y: Any) -> Any:
         if not size < 1.0:
             return math.copysign(math.inf, y) if size == 1.0 else math.nan
         for _ in range(100):
-            missed = size - math.erf(x) if size < 0.5 else math.erfc(x) - (1.0 - size)
-            x += math.sqrt(math.pi) / 2.0 * math.exp(x * x) * missed
+            error = size - math.erf(x) if size < 0.5 else math.erfc(x) - (1.0 - size)
+            x += math.sqrt(math.pi) / 2.0 * math.exp(x * x) * error
         return math.copysign(x, y)
 
     return np.vectorize(inverse, otypes=[np.float64])(y)
 
 
-def _sine_of_half_turns(np: Any, x: Any) -> Any:
+def _sinpi(np: Any, x: Any) -> Any:
     """Return sin(pi x) with full precision."""
-    whole = np.round(x)
-    sine = np.sin(math.pi * (x - whole))
-    return np.where(np.mod(whole, 2.0) == 0.0, sine, -sine)
+    nearest = np.round(x)
+    sine = np.sin(math.pi * (x - nearest))
+    return np.where(np.mod(nearest, 2.0) == 0.0, sine, -sine)
 
 
 def _sinc(np: Any, x: Any) -> Any:
-    return np.where(x == 0.0, 1.0, _sine_of_half_turns(np, x) / (math.pi * x))
+    return np.where(x == 0.0, 1.0, _sinpi(np, x) / (math.pi * x))
 
 
 def _lgamma(np: Any, x: Any) -> Any:
@@ -106,9 +106,9 @@ def _digamma(np: Any, x: Any) -> Any:
     right = np.where(x < 0.0, 1.0 - x, x)
     value = np.zeros_like(right)
     for _ in range(40):
-        few = right < 40.0
-        value = value - np.where(few, 1.0 / right, 0.0)
-        right = right + few
+        is_small = right < 40.0
+        value = value - np.where(is_small, 1.0 / right, 0.0)
+        right = right + is_small
     square = 1.0 / right / right
     value = value + np.log(right) - 0.5 / right
     value = value - square * (1 / 12 - square * (1 / 120 - square * (1 / 252 - square / 240)))

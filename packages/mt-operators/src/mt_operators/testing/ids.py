@@ -22,13 +22,13 @@ from pathlib import Path, PurePath
 from types import CodeType, FunctionType
 from typing import Any
 
-LONGEST = 80
+MAX_LENGTH = 80
 """The largest length of an id; the end of longer ones is replaced by a checksum."""
 
-SHORT = 7
+MAX_AVERAGE_LENGTH = 7
 """The largest average length of an array's elements; others are described by their shape."""
 
-FEW = 8
+MAX_ELEMENTS = 8
 """The largest number of elements of an array; others are described by their shape."""
 
 TRUSTED_REPR = {*sys.stdlib_module_names, "numpy"}
@@ -48,9 +48,9 @@ def sample_id(*parts: Any) -> str:
 def _shortened(description: str) -> str:
     """Return a text in printable ASCII, shortened if it is too long."""
     line = description.encode("unicode_escape").decode("ascii")
-    if len(line) <= LONGEST:
+    if len(line) <= MAX_LENGTH:
         return line
-    return f"{line[: LONGEST - 10]}..{zlib.crc32(line.encode()):08x}"
+    return f"{line[: MAX_LENGTH - 10]}..{zlib.crc32(line.encode()):08x}"
 
 
 def text(value: Any) -> str:
@@ -103,8 +103,8 @@ def _object(value: Any) -> str:
 
 
 def _array(value: Any) -> str:
-    elements = str(value.tolist()) if value.size <= FEW else ""
-    is_short = 0 < len(elements) <= SHORT * value.size
+    elements = str(value.tolist()) if value.size <= MAX_ELEMENTS else ""
+    is_short = 0 < len(elements) <= MAX_AVERAGE_LENGTH * value.size
     return f"{value.dtype} {elements}" if is_short else f"{value.dtype}{text(value.shape)}"
 
 
@@ -161,15 +161,15 @@ def _node(code: CodeType) -> ast.Lambda | None:
 
 def _is_of(code: CodeType, body: ast.expr) -> bool:
     """Return whether all positions of a code object lie in an expression."""
-    places = [
+    spans = [
         ((line, column), (end_line, end_column))
         for line, end_line, column, end_column in code.co_positions()
         if line and end_line and column is not None and end_column  # some are incomplete
     ]
-    if not places:  # for a constant in Python 3.12
+    if not spans:  # for a constant in Python 3.12
         return isinstance(body, ast.Constant) and repr(body.value) == repr(code.co_consts[-1])
     begin, end = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
-    return begin <= min(places)[0] and max(last for _, last in places) <= end
+    return begin <= min(spans)[0] and max(last for _, last in spans) <= end
 
 
 @cache

@@ -15,7 +15,7 @@ from typing import Any
 from mt_autodiff.core.mode import recording
 from mt_operators import Operator
 from mt_operators.core.row import one
-from mt_operators.core.tracing import narrowed
+from mt_operators.core.tracing import drop_unused
 from mt_tensor.core.extensions import EXTENSIONS
 from mt_tensor.core.graph import Node
 from mt_tensor.core.graph import record as add_to_graph
@@ -47,7 +47,7 @@ class Gradients:
         if not all(self._is_upstream):
             computed = [p is not one for p in operator.partials]
             selected = tuple(need and each for need, each in zip(needs, computed, strict=True))
-            formula, reads = narrowed(operator.gradient(selected))
+            formula, reads = drop_unused(operator.gradient(selected))
             self.plans = Plans(formula)
             self.reads = tuple(i - 1 for i in reads[1:])  # the first is the upstream gradient
         if self.reads:  # an itemgetter of one position returns a tuple only for a slice

@@ -76,11 +76,11 @@ class FusedKernel:
         if not recording.get():
             result = self.value((False,) * len(arguments), *arguments)[0]
             return result
-        wanted = []
+        flags = []
         for x in arguments:
-            wants = isinstance(x, Tensor) and x._requires_grad
-            wanted.append(wants is True or bool(wants and x.requires_grad))  # updates `_node`
-        needs = tuple(wanted)
+            flag = isinstance(x, Tensor) and x._requires_grad
+            flags.append(flag is True or bool(flag and x.requires_grad))  # updates `_node`
+        needs = tuple(flags)
         recording.set(False)
         try:
             result, saved = self.value(needs, *arguments)
@@ -95,14 +95,14 @@ class FusedKernel:
     ) -> None:
         """Record a result in the graph."""
         inputs, read, version = [], [], 0
-        for place, x in enumerate(arguments):
+        for position, x in enumerate(arguments):
             if isinstance(x, Tensor):
                 data = x._tensor
                 if data._version is not None:
                     version += data._version[0]
-                if needs[place]:
+                if needs[position]:
                     inputs.append(x._node or x)
-                if self.reads is None or place in self.reads:
+                if self.reads is None or position in self.reads:
                     read.append(data)
         if saved:  # with the result itself, there would be a reference cycle
             saved = tuple([value.detach() if value is result else value for value in saved])
@@ -130,20 +130,20 @@ class FusedKernel:
             gradients = recorded(grad, needs, *arguments)
         else:
             gradients = self.gradient(grad, saved, needs, *arguments)
-        node.one_for_each(gradients, requires)
-        own: list[Any] = []
+        node.check_count(gradients, requires)
+        results: list[Any] = []
         for gradient, need in zip(gradients, requires, strict=True):
             if need:
-                own.append(
+                results.append(
                     None
                     if gradient is None
-                    else _own(checked_gradient(gradient, inputs[len(own)], node.name), grad)
+                    else _mark(checked_gradient(gradient, inputs[len(results)], node.name), grad)
                 )
-        return own
+        return results
 
 
-def _own(gradient: Tensor, grad: Tensor) -> Tensor:
-    """Mark a gradient as new if it has memory of its own, and return it."""
+def _mark(gradient: Tensor, grad: Tensor) -> Tensor:
+    """Mark a gradient as owned if it has memory of its own, and return it."""
     gradient._owned = gradient is not grad and gradient._tensor._version is None
     return gradient
 
@@ -175,13 +175,13 @@ def _gradient_of_composition(
 ) -> list[Tensor | None]:
     """Return the gradient of each argument, recorded as a function of the arguments and `grad`."""
     result = composed(*arguments)
-    places: dict[Any, int] = {}  # the first one, if a tensor is given twice
-    for place, (argument, needed) in enumerate(zip(arguments, needs, strict=True)):
+    positions: dict[Any, int] = {}  # the first one, if a tensor is given twice
+    for position, (argument, needed) in enumerate(zip(arguments, needs, strict=True)):
         if needed:
-            places.setdefault(argument.variable, place)
+            positions.setdefault(argument.variable, position)
     gradients: list[Tensor | None] = [None] * len(arguments)
     if result.requires_grad:
-        found = derivatives(result.variable, grad, True, places, places)
+        found = derivatives(result.variable, grad, True, positions, positions)
         for variable, gradient in found.items():
-            gradients[places[variable]] = gradient
+            gradients[positions[variable]] = gradient
     return gradients

@@ -22,7 +22,7 @@ from typing import Any
 from mt_autodiff.core.mode import recording
 from mt_operators import Formula
 from mt_operators.core.differentiation import Evaluation
-from mt_operators.core.tracing import Recorder, narrowed
+from mt_operators.core.tracing import Recorder, drop_unused
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.dtypes import as_number
 from mt_tensor.core.extensions import extends
@@ -35,7 +35,7 @@ from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import DTypeError, FusionError, InPlaceError, ShapeError
 from mt_tensor.pointwise.fusing import name_of, symbolic_tensor, value_of
-from mt_tensor.pointwise.memory import are_apart
+from mt_tensor.pointwise.memory import are_disjoint
 
 
 @extends("fuse in place")
@@ -120,7 +120,7 @@ class InPlaceFormula:
         changed = [i for i in positions if not absent[i]]
         computed = Evaluation(name, [names[i] for i in present], graph)
         full = Formula(name, graph.arity, len(graph.outputs), computed)
-        self.formula, reads = narrowed(full, [present.index(i) for i in changed])
+        self.formula, reads = drop_unused(full, [present.index(i) for i in changed])
         self.reads = [present[i] for i in reads]
         self.changed = tuple([self.reads.index(i) for i in changed])
         self.plans = Plans(self.formula)
@@ -149,7 +149,7 @@ class InPlaceFormula:
                 inputs.append(views[-1])
             else:
                 inputs.append(as_number("an argument", arg))
-        if not are_apart(views):
+        if not are_disjoint(views):
             self._copy_aliases(inputs, backend)
         self.plans.change(backend, [*map(inputs.__getitem__, self.changed)], *inputs)
         for tensor in targets:

@@ -26,7 +26,7 @@ from mt_tensor.errors import DTypeError, InPlaceError, ShapeError
 from mt_tensor.pointwise.choosing import as_scalar
 from mt_tensor.pointwise.functions import scaled
 from mt_tensor.pointwise.integers import RoundingMode
-from mt_tensor.pointwise.memory import are_apart
+from mt_tensor.pointwise.memory import are_disjoint
 from mt_tensor.recording.aliasing import InPlaceReplace
 
 Arguments = ParamSpec("Arguments")
@@ -48,8 +48,8 @@ def _check_in_place(self: Tensor, *others: Any) -> bool:
     Raises:
         InPlaceError: elements of the tensor share memory, or gradients cannot be recorded.
     """
-    in_rows = self._tensor.layout.row_major or self.is_contiguous()
-    if not in_rows and overlaps(self.shape, self.stride()):
+    is_contiguous = self._tensor.layout.row_major or self.is_contiguous()
+    if not is_contiguous and overlaps(self.shape, self.stride()):
         raise InPlaceError(
             f"a tensor of shape {self.shape} and strides {self.stride()} cannot be changed in "
             "place: some of its elements share memory. clone() it first."
@@ -62,15 +62,15 @@ def _replace(self: TensorT, value: Tensor) -> TensorT:
     recorded = self._check_in_place(value)
     if recorded:
         value = value.to(self.dtype).expand(self.shape)
-    own, data = self._tensor, value._tensor
-    apart = are_apart((own, data))
-    if not apart:
+    target, data = self._tensor, value._tensor
+    disjoint = are_disjoint((target, data))
+    if not disjoint:
         data = _without_aliasing(self, value)._tensor
-    if data.layout.shape != own.layout.shape:
-        data = data.expand(own.shape)
-    if apart or not _same_view(data, own):
-        self.backend.copy(data, own)
-        own.bump_version()
+    if data.layout.shape != target.layout.shape:
+        data = data.expand(target.shape)
+    if disjoint or not _same_view(data, target):
+        self.backend.copy(data, target)
+        target.bump_version()
     if recorded:
         self._rebase_history(value)
     return self
@@ -86,7 +86,7 @@ def _store_result(self: TensorT, result: Tensor, *args: Any) -> TensorT:
         result: a tensor of its shape.
         *args: the arguments of the operation.
     """
-    own, node = self._tensor, result._node
+    target, node = self._tensor, result._node
     if (
         node is None
         or self._base is not None
@@ -96,12 +96,12 @@ def _store_result(self: TensorT, result: Tensor, *args: Any) -> TensorT:
         or any(result is each for each in args)
     ):
         return self._replace(result)
-    if any(data is own for data in node.saved):  # of an elementwise operation on `self`
-        old = self.backend.copy(own, own.layout.contiguous)
-        node.saved = node.ctx = tuple([old if data is own else data for data in node.saved])
+    if any(data is target for data in node.saved):  # of an elementwise operation on `self`
+        old = self.backend.copy(target, target.layout.contiguous)
+        node.saved = node.ctx = tuple([old if data is target else data for data in node.saved])
         node.version = version_of(node.saved)
-    self.backend.copy(result._tensor, own)
-    own.bump_version()
+    self.backend.copy(result._tensor, target)
+    target.bump_version()
     self._replace_node(node)
     self._requires_grad = True
     return self
@@ -248,8 +248,8 @@ def _direct_operand(self: Tensor, other: Any) -> TensorData | None:
 
 def _without_aliasing(self: Tensor, other: Tensor) -> Tensor:
     """Return `other`, or a copy if it shares memory with this tensor but is not the same view."""
-    own, data = self._tensor, other._tensor
-    if _same_view(data, own) or not self.backend.same_memory(data.storage, own.storage):
+    target, data = self._tensor, other._tensor
+    if _same_view(data, target) or not self.backend.same_memory(data.storage, target.storage):
         return other
     return other.detach().clone()
 
@@ -373,17 +373,17 @@ def in_place_view_of(
 
     def method(self: TensorT, /, *args: Arguments.args, **options: Arguments.kwargs) -> TensorT:
         recorded = self._change_is_recorded()
-        moved = getattr(self, name)(*args, **options)
-        same = moved.shape == self.shape and moved.stride() == self.stride()
+        result = getattr(self, name)(*args, **options)
+        same = result.shape == self.shape and result.stride() == self.stride()
         if not (same or recorded or self.is_leaf):
             raise InPlaceError(
                 f"{name}_() cannot change the shape of a tensor that is not a leaf while gradients "
                 f"are not recorded: detach() it first, or use {name}()."
             )
-        self._tensor = moved._tensor
+        self._tensor = result._tensor
         self._tensor.bump_version()
         if recorded:
-            self._replace_node(moved._node)
+            self._replace_node(result._node)
         return self
 
     return _named(method, f"{name}_", f"Become the view that `{name}` returns, and return self.")

@@ -9,7 +9,7 @@ import numpy as np
 from mt_tensor.core.tensor_data import TensorData
 
 
-def are_apart(views: Iterable[TensorData]) -> bool:
+def are_disjoint(views: Iterable[TensorData]) -> bool:
     """Return True if the views certainly do not share memory: each has its own NumPy array.
 
     If False, they may share memory: see `TensorBackend.same_memory`.

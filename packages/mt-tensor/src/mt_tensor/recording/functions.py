@@ -132,7 +132,7 @@ class Function:
             ctx.needs_input_grad = tuple([each and next(parents) in needed for each in requires])
         grads = (grad,) if isinstance(grad, Tensor) else grad.of(ctx, node.backend)
         results: Any = cls.backward(ctx, *grads)
-        results = node.one_for_each(results if isinstance(results, tuple) else (results,), requires)
+        results = node.check_count(results if isinstance(results, tuple) else (results,), requires)
         selected = [each for each, required in zip(results, requires, strict=True) if required]
         return [
             None if each is None else checked_gradient(each, parent, node.name)

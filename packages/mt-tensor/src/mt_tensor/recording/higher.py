@@ -10,7 +10,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from mt_operators.core.tracing import graph_of, narrowed
+from mt_operators.core.tracing import drop_unused, graph_of
 from mt_tensor.core.elementwise import ElementwiseOperation
 from mt_tensor.core.elementwise_gradients import Gradients
 from mt_tensor.core.extensions import extends
@@ -72,8 +72,8 @@ def _operations(gradients: Gradients) -> list[tuple[ElementwiseOperation, tuple[
     formula = gradients.plans.formula
     operations = []
     for output in range(formula.outputs):
-        single = derived(formula.name, formula.parameters, graph_of(formula).only(output))
-        narrow, reads = narrowed(single.value)
+        single = derived(formula.name, formula.parameters, graph_of(formula).single_output(output))
+        narrow, reads = drop_unused(single.value)
         operator = derived(narrow.name, narrow.parameters, graph_of(narrow))
         operations.append((ElementwiseOperation(operator), reads))
     return operations
