@@ -357,7 +357,7 @@ def test_arguments_may_share_memory(driver, ops):
 def test_graph_accepts_memory_of_other_libraries(driver, ops):
     program, arrays = scale_program(ops), [np.arange(4, dtype="f4") for _ in range(8)]
     adopted = [
-        ops.shared_memory().adopted(each.ctypes.data, 4, mt.float32, each) for each in arrays
+        ops.shared_memory().from_address(each.ctypes.data, 4, mt.float32, each) for each in arrays
     ]
     for x, y in zip(adopted[::2], adopted[1::2], strict=True):
         driver.calls.clear()

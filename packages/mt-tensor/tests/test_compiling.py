@@ -97,17 +97,17 @@ def test_each_shape_dtype_and_structure_is_recorded_once() -> None:
 
 def test_more_than_16_programs_warn_and_evict_the_oldest() -> None:
     f, calls = counted(lambda x: x + 1)
-    for size in range(compiling.MOST):
+    for size in range(compiling.MAX_PROGRAMS):
         f(mt.zeros(size))
     with pytest.warns(CompileWarning, match="more than 16 programs.*argument 0 has another shape"):
-        f(mt.zeros(compiling.MOST))
-    for size in range(compiling.MOST + 1, 2 * compiling.MOST):
+        f(mt.zeros(compiling.MAX_PROGRAMS))
+    for size in range(compiling.MAX_PROGRAMS + 1, 2 * compiling.MAX_PROGRAMS):
         f(mt.zeros(size))
-    assert len(f.programs) == compiling.MOST
-    f(mt.zeros(2 * compiling.MOST - 1))
-    assert len(calls) == 2 * compiling.MOST
+    assert len(f.programs) == compiling.MAX_PROGRAMS
+    f(mt.zeros(2 * compiling.MAX_PROGRAMS - 1))
+    assert len(calls) == 2 * compiling.MAX_PROGRAMS
     f(mt.zeros(0))
-    assert len(calls) == 2 * compiling.MOST + 1
+    assert len(calls) == 2 * compiling.MAX_PROGRAMS + 1
 
 
 def test_nested_arguments_and_results_keep_their_structure() -> None:

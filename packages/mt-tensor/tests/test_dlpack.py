@@ -30,12 +30,12 @@ class Memory(SharedMemory):
     def address(self, storage: Any) -> int:
         return int(storage.ctypes.data)
 
-    def adopted(self, address: int, count: int, dtype: mt.DType, owner: object) -> TensorData:
+    def from_address(self, address: int, count: int, dtype: mt.DType, owner: object) -> TensorData:
         memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
         memory.owner = owner  # type: ignore[attr-defined]
         return TensorData(np.frombuffer(memory, dtype.numpy), (count,), dtype=dtype)
 
-    def let_wait(self, stream: int) -> None:
+    def make_stream_wait(self, stream: int) -> None:
         self.waiting_streams.append(stream)
 
 

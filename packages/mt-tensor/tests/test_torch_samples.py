@@ -18,7 +18,7 @@ from mt_tensor.conformance.compiling import outcome
 from mt_tensor.conformance.test_operations import INVALID as INVALID_CALLS_OF_KIT
 from mt_tensor.conformance.test_operations import ROWS, SMOOTH
 from mt_tensor.testing import FLOATS, INTEGRAL, PROMOTION, arguments
-from mt_tensor.testing.elsewhere import elsewhere
+from mt_tensor.testing.libraries import with_library
 
 torch = pytest.importorskip("torch")
 
@@ -137,7 +137,7 @@ class TorchAsMt:
 
 def on_torch(call):
     """Return the call with `mt` replaced by torch."""
-    return elsewhere(call, TorchAsMt())
+    return with_library(call, TorchAsMt())
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ import numpy as np
 import mt_tensor as mt
 from differential.programs import OPERATORS, Elements, Source, mapped
 from mt_tensor.core.dtypes import Array
-from mt_tensor.testing.elsewhere import elsewhere
+from mt_tensor.testing.libraries import with_library
 
 
 @dataclass(eq=False)
@@ -39,7 +39,7 @@ class Sample:
 def recorded(call: Callable[..., Any], arrays: Sequence[Array]) -> list[Sample]:
     """Return the calls that a row makes on arrays, up to one that raises."""
     log: list[Sample] = []
-    function = elsewhere(call, RecordingLibrary(mt, "torch", log))
+    function = with_library(call, RecordingLibrary(mt, "torch", log))
     with contextlib.suppress(Exception):  # the row may be an invalid call
         function(*(Recorded(mt.tensor(array), log) for array in arrays))
     return log

@@ -86,7 +86,7 @@ from mt_tensor.tape import (
     cached_constants as cached_constants,
 )
 from mt_tensor.programs.storages import storage_key as storage_key
-from mt_tensor.movement.apart import apart as apart
+from mt_tensor.movement.copying import copy_if_aliased as copy_if_aliased
 from mt_tensor.movement.padding import Embed as Embed
 from mt_tensor.core.windows import Fold as Fold
 from mt_tensor.pointwise.fusing import operator_of as operator_of

@@ -149,12 +149,12 @@ def _change(by: int) -> None:
 def active_tapes() -> tuple[Tape, ...]:
     """Return the tapes that are active in this thread, the innermost last."""
     tapes = _TAPES.get()
-    here = threading.get_ident()
-    return tapes if all(tape._thread == here for tape in tapes) else ()
+    thread = threading.get_ident()
+    return tapes if all(tape._thread == thread for tape in tapes) else ()
 
 
 @contextmanager
-def unseen() -> Iterator[None]:
+def without_tapes() -> Iterator[None]:
     """Return a context in which no tape sees the calls of this thread."""
     before = _TAPES.set(())
     try:
@@ -176,7 +176,7 @@ def cached_constants(
         @functools.lru_cache(size)
         @functools.wraps(function)
         def cached(*arguments: Any) -> Result:
-            with unseen():
+            with without_tapes():
                 result: Any = function(*arguments)
             for each in result if isinstance(result, tuple) else (result,):
                 if each is not None:

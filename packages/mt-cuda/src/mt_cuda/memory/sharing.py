@@ -27,7 +27,7 @@ class GpuMemory(SharedMemory):
         self._gpu.not_recorded("calls a library")
         return storage.address
 
-    def adopted(self, address: int, count: int, dtype: DType, owner: object) -> TensorData:
+    def from_address(self, address: int, count: int, dtype: DType, owner: object) -> TensorData:
         """Return elements of another library as a view of an aligned storage.
 
         The storage may start before the elements, which are part of a larger allocation.
@@ -37,7 +37,7 @@ class GpuMemory(SharedMemory):
         memory = Memory(address - before, offset + count, dtype, owner, borrowed=True)
         return TensorData(memory, (count,), (1,), offset, dtype=dtype)
 
-    def let_wait(self, stream: int) -> None:
+    def make_stream_wait(self, stream: int) -> None:
         """Make another stream wait for all work of the backend that was launched so far."""
         self._gpu.make_current()
         driver, check = self._gpu.driver, self._gpu.check

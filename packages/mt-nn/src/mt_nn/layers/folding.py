@@ -9,7 +9,7 @@ from mt_nn.errors import InputError
 from mt_nn.layers.dimensions import Numbers, check_not_empty, check_windows
 from mt_nn.layers.function import FunctionLayer
 from mt_tensor import Tensor
-from mt_tensor.extending import Embed, apart, wide
+from mt_tensor.extending import Embed, copy_if_aliased, wide
 from mt_tensor.extending import Fold as Overlap
 
 
@@ -39,7 +39,7 @@ def unfold(
     view = windows(wide(images), kernel, steps, margins, dilations).permute(0, 1, 4, 5, 2, 3)
     n, channels, _, _, rows, columns = view.shape
     out = view.reshape(n, channels * kernel[0] * kernel[1], rows * columns)
-    out = apart(out.to(input.dtype), input)
+    out = copy_if_aliased(out.to(input.dtype), input)
     return out if images is input else out.squeeze(0)
 
 

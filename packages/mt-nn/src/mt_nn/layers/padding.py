@@ -15,7 +15,7 @@ from mt_nn.core.settings import Sizes
 from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_nn.utils.settings import choice
 from mt_tensor import Tensor, fused
-from mt_tensor.extending import apart, as_integers, is_integer
+from mt_tensor.extending import as_integers, copy_if_aliased, is_integer
 
 
 @checked
@@ -63,7 +63,7 @@ def pad(
     for dim in range(dims):
         before, after = amounts[2 * dim : 2 * dim + 2]
         _check(input, input.ndim - 1 - dim, before, after, mode)
-    return apart(_padded(input, amounts, mode), original)
+    return copy_if_aliased(_padded(input, amounts, mode), original)
 
 
 def _check(input: Tensor, dim: int, before: int, after: int, mode: str) -> None:

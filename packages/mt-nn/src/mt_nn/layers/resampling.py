@@ -20,7 +20,7 @@ from mt_nn.errors import InputError, SettingError, SettingTypeError
 from mt_nn.layers.function import FunctionLayer
 from mt_nn.utils.settings import check, choice
 from mt_tensor import DType, Tensor, arange, fused, tensor, uint8
-from mt_tensor.extending import Array, apart, as_number, cached_constants, wide
+from mt_tensor.extending import Array, as_number, cached_constants, copy_if_aliased, wide
 
 _NEAREST = ("nearest", "nearest-exact")
 _ON_BYTES = (*_NEAREST, "bilinear", "bicubic")
@@ -93,7 +93,7 @@ def interpolate(
                 input = (resampled + 0.5).floor().clamp(0, 255).to(uint8)
             else:
                 input = _resampled(input, dim, settings)
-    return apart(input.to(images.dtype), images)
+    return copy_if_aliased(input.to(images.dtype), images)
 
 
 def _check_mode(input: Tensor, mode: str, align_corners: bool | None, antialias: bool) -> None:
@@ -312,7 +312,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     blocks = input.reshape(*batch, channels // r**2, r, r, height, width)
     n = len(batch)
     blocks = blocks.permute(*range(n), n, n + 3, n + 1, n + 4, n + 2)
-    return apart(blocks.reshape(*batch, channels // r**2, height * r, width * r), input)
+    return copy_if_aliased(blocks.reshape(*batch, channels // r**2, height * r, width * r), input)
 
 
 @checked
@@ -340,7 +340,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     blocks = input.reshape(*batch, channels, height // r, r, width // r, r)
     n = len(batch)
     blocks = blocks.permute(*range(n), n, n + 2, n + 4, n + 1, n + 3)
-    return apart(blocks.reshape(*batch, channels * r**2, height // r, width // r), input)
+    return copy_if_aliased(blocks.reshape(*batch, channels * r**2, height // r, width // r), input)
 
 
 @checked
@@ -366,7 +366,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         )
     batch, channels, *rest = input.shape
     split = input.reshape(batch, groups, channels // groups, *rest)
-    return apart(split.transpose(1, 2).reshape(input.shape), input)
+    return copy_if_aliased(split.transpose(1, 2).reshape(input.shape), input)
 
 
 # --- Layers ---------------------------------------------------------------------------------------

@@ -56,8 +56,8 @@ class _Point:
         self.value, self.rest = returned if has_aux else (returned, None)
         check_results(getattr(func, "__name__", "the function"), *leaves_in(self.value))
         # Record gradients if the result also depends on other leaves.
-        own = {id(x) for x in self._inputs}
-        others = [x for x in leaves_of(differentiable_in(self.value)) if id(x) not in own]
+        input_ids = {id(x) for x in self._inputs}
+        others = [x for x in leaves_of(differentiable_in(self.value)) if id(x) not in input_ids]
         self._is_recorded = recording.get() and bool(others)
 
     def gradient(self, outputs: Sequence[Tensor], weights: Sequence[Tensor | None]) -> Any:

@@ -62,15 +62,15 @@ def gradcheck(
     """
     inputs = _checked_inputs("gradcheck", inputs)
     leaves = [x.detach().clone().requires_grad_(x.requires_grad) for x in inputs]
-    moved = [position for position, leaf in enumerate(leaves) if leaf.requires_grad]
+    selected = [position for position, leaf in enumerate(leaves) if leaf.requires_grad]
     results = _floats(func(*leaves))
     weights = [_weights(x, fast_mode, float(number)) for number, x in enumerate(results)]
     # Compute gradients first, since the function may change saved tensors in place.
     exact = [
-        [_gradients(result, [leaves[at] for at in moved], weight) for weight in each]
+        [_gradients(result, [leaves[at] for at in selected], weight) for weight in each]
         for result, each in zip(results, weights, strict=True)
     ]
-    for which, position in enumerate(moved):
+    for which, position in enumerate(selected):
         directions = _directions(leaves[position].shape, fast_mode, position)
         changes = [_change(func, leaves, position, direction, eps) for direction in directions]
         for number, result in enumerate(results):
@@ -86,8 +86,8 @@ def gradcheck(
                         f"input {position} is {found}: run without fast_mode to find the index."
                     )
                 of, by = (
-                    tuple(map(int, np.unravel_index(place, shape)))
-                    for place, shape in zip(at, (result.shape, leaves[position].shape), strict=True)
+                    tuple(map(int, np.unravel_index(flat, shape)))
+                    for flat, shape in zip(at, (result.shape, leaves[position].shape), strict=True)
                 )
                 raise GradientError(
                     f"gradcheck(): the gradient of result {number} at index {of} with respect to "
@@ -137,7 +137,7 @@ def _change(
         inputs[position] = tensor(values + step * direction, leaf.dtype, leaf.backend)
         results = _floats(func(*inputs))
         sides.append([np.array(x.detach(), dtype=np.float64) for x in results])
-    return [(above - below) / (2 * eps) for above, below in zip(*sides, strict=True)]
+    return [(upper - lower) / (2 * eps) for upper, lower in zip(*sides, strict=True)]
 
 
 def _gradients(result: Tensor, leaves: Sequence[Tensor], weight: Array) -> list[Array]:

@@ -29,12 +29,12 @@ EVERY = 4
 @contextmanager
 def small_as_large() -> Iterator[None]:
     """Optimize small tensors in the same way as large ones."""
-    before = memory_planning.LEAST, fusion.LEAST
-    memory_planning.LEAST = fusion.LEAST = 1
+    before = memory_planning.MIN_SIZE, fusion.MIN_SIZE
+    memory_planning.MIN_SIZE = fusion.MIN_SIZE = 1
     try:
         yield
     finally:
-        memory_planning.LEAST, fusion.LEAST = before
+        memory_planning.MIN_SIZE, fusion.MIN_SIZE = before
 
 
 @dataclass

@@ -104,7 +104,11 @@ def in_format(x: Tensor, converted: Tensor, order: memory_format, copy: bool) ->
         order: the format.
         copy: whether the result must not be the tensor itself.
     """
-    if converted is x and not copy and _checked(order) in (memory_format.preserve_format, _own(x)):
+    if (
+        converted is x
+        and not copy
+        and _checked(order) in (memory_format.preserve_format, _format_of(x))
+    ):
         return x
     return Arranged.apply(converted, _strides(converted._tensor.layout, order, x._tensor.layout))
 
@@ -156,11 +160,11 @@ def _checked(order: Any) -> memory_format:
     return order
 
 
-def _strides(own: Layout, order: memory_format, model: Layout | None) -> Strides:
+def _strides(layout: Layout, order: memory_format, model: Layout | None) -> Strides:
     """Return the strides of a tensor in a format, without gaps.
 
     Args:
-        own: a layout of the shape of the tensor.
+        layout: a layout of the shape of the tensor.
         order: the format.
         model: the layout whose strides `preserve_format` preserves, if there is one.
 
@@ -168,7 +172,7 @@ def _strides(own: Layout, order: memory_format, model: Layout | None) -> Strides
         ShapeError: the format is for another number of dimensions.
         DomainError: there is no model of this shape for `preserve_format`.
     """
-    shape = own.shape
+    shape = layout.shape
     if _checked(order) is memory_format.preserve_format:
         if model is None or model.shape != shape:
             raise DomainError(
@@ -178,7 +182,7 @@ def _strides(own: Layout, order: memory_format, model: Layout | None) -> Strides
         return _preserved(shape, model.strides)
     dims = _DIMS.get(order)
     if dims is None:
-        return own.contiguous.strides
+        return layout.contiguous.strides
     if len(shape) != dims:
         raise ShapeError(
             f"memory_format={order.name} needs {dims} dimensions; shape {shape} has {len(shape)}."
@@ -228,7 +232,7 @@ def _preserved(shape: Shape, strides: Strides) -> Strides:
     return tuple(result)
 
 
-def _own(x: Tensor) -> memory_format:
+def _format_of(x: Tensor) -> memory_format:
     """Return the format of a tensor, with or without gaps, as torch derives it from strides."""
     for order, dims in _DIMS.items():
         if x.ndim == dims and _are_last(x._tensor.layout.shape, x._tensor.layout.strides):
@@ -238,9 +242,9 @@ def _own(x: Tensor) -> memory_format:
 
 def _are_last(shape: Shape, strides: Strides) -> bool:
     """Return whether the channels are innermost; False if that is ambiguous for sizes of 1."""
-    least = 0
+    smallest = 0
     for dim in _inner_first(len(shape)):
-        if not shape[dim] or strides[dim] < least or (dim == 0 and least == strides[1]):
+        if not shape[dim] or strides[dim] < smallest or (dim == 0 and smallest == strides[1]):
             return False
-        least = strides[dim] * shape[dim]
+        smallest = strides[dim] * shape[dim]
     return strides[1] != 0

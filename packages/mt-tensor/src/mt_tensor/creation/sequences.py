@@ -59,12 +59,12 @@ def of_sequences(data: Any, dtype: Any) -> tuple[Array, DType]:
         )
     if dtype is not None and as_dtype(dtype) is uint64 and values.dtype.kind == "f":
         values = np.array(data, object)  # NumPy would convert [1, 2**63] to floats
-    own = _common_type(examples, values)
-    kind = own if dtype is None else as_dtype(dtype)
+    found = _common_type(examples, values)
+    kind = found if dtype is None else as_dtype(dtype)
     if values.size and kind.kind == "integer" and values.dtype != kind.numpy:
         for extreme in (values.min(), values.max()):
             kind.checked(extreme)
-    return values, own
+    return values, found
 
 
 _SEQUENCES = (list, tuple, range)

@@ -53,11 +53,11 @@ def _parents(variable: Any) -> tuple[Any, ...]:
 def _box(variable: Any) -> Box:
     """Return the box that shows a node or a leaf."""
     shape = f"[{'×'.join(map(str, variable.shape))}]"
-    facts = f"shape {variable.shape}\n{variable.dtype.name} on {variable.backend.name}"
+    details = f"shape {variable.shape}\n{variable.dtype.name} on {variable.backend.name}"
     if isinstance(variable, Node):
         operator = SYMBOLS.get(variable.name, on_one_line(variable.name))
-        return Box("operation", operator, [shape], f"made by {variable.name}\n{facts}")
+        return Box("operation", operator, [shape], f"made by {variable.name}\n{details}")
     kind, origin = ("input", "leaf") if variable.requires_grad else ("constant", "constant")
     if variable.name:
         shape, origin = f"{on_one_line(variable.name)}: {shape}", f"{variable.name}, {origin}"
-    return Box(kind, "", [shape], f"{origin}\n{facts}")
+    return Box(kind, "", [shape], f"{origin}\n{details}")

@@ -63,17 +63,17 @@ class _Graph:
         self._producers: dict[Opaque, int] = {}
         unread = set(range(1, count + 1))
         for position, call in enumerate(program.instructions):
-            place = count - position
-            self.boxes[place] = _box(call)
-            self.inputs[place] = self._read(call)
-            unread -= set(self.inputs[place])
+            index = count - position
+            self.boxes[index] = _box(call)
+            self.inputs[index] = self._read(call)
+            unread -= set(self.inputs[index])
             for view in (*call.makes, *call.changes):
-                self._writers[view.buffer] = place
-            self._producers.update(dict.fromkeys(call.produced, place))
+                self._writers[view.buffer] = index
+            self._producers.update(dict.fromkeys(call.produced, index))
         changed = [view.buffer for call in program.instructions for view in call.changes]
         before = [buffer for buffer in changed if not buffer.allocated]
         shown = dict.fromkeys([view.buffer for view in views_of(program.outputs)] + before)
-        results = [self._place(buffer) for buffer in shown]
+        results = [self._index_of(buffer) for buffer in shown]
         self.inputs[0] = list(dict.fromkeys([*results, *sorted(unread)]))
         names = [f"{buffer.name}: {_shape(buffer.view)}" for buffer in shown]
         self.boxes[0] = Box("operation result", "left", names or ["nothing"], program.name)
@@ -82,17 +82,17 @@ class _Graph:
         """Return the indices of the boxes that a call reads."""
         written = call.arguments[0] if call.formula is not None else []
         views = [view for view in call.reads if not (isinstance(written, list) and view in written)]
-        places = [self._place(view.buffer) for view in views]
-        places += [self._producers[each] for each in call.consumed if each in self._producers]
-        return list(dict.fromkeys(places))
+        indices = [self._index_of(view.buffer) for view in views]
+        indices += [self._producers[each] for each in call.consumed if each in self._producers]
+        return list(dict.fromkeys(indices))
 
-    def _place(self, buffer: Buffer) -> int:
+    def _index_of(self, buffer: Buffer) -> int:
         """Return the index of the box of a buffer's last writer, or else of the buffer."""
         if buffer not in self._writers:
             self._writers[buffer] = len(self.boxes)
             kind = "input" if buffer.origin == "x" else "constant"
             lines = [f"{buffer.name}: {_shape(buffer.view)}"]
-            self.boxes.append(Box(kind, "", lines, _facts(buffer.view)))
+            self.boxes.append(Box(kind, "", lines, _details(buffer.view)))
             self.inputs.append([])
         return self._writers[buffer]
 
@@ -103,14 +103,14 @@ def _box(call: Instruction) -> Box:
     name = on_one_line(call.name)
     short = name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}…"
     lines = [f"{view.buffer.name}: {_shape(view)}" for view in views] or [""]
-    facts = "\n".join([*map(_facts, views), f"{call.bytes} bytes read and written"])
+    details = "\n".join([*map(_details, views), f"{call.bytes} bytes read and written"])
     operations = "" if call.operations is None else f"\n{call.operations} operations on numbers"
-    return Box("operation", SYMBOLS.get(name, short), lines, f"{call}\n{facts}{operations}")
+    return Box("operation", SYMBOLS.get(name, short), lines, f"{call}\n{details}{operations}")
 
 
 def _shape(view: View) -> str:
     return f"[{'×'.join(map(str, view.layout.shape))}]"
 
 
-def _facts(view: View) -> str:
+def _details(view: View) -> str:
     return f"{view.buffer.name}: {view.layout.dtype.name}, shape {view.layout.shape}"

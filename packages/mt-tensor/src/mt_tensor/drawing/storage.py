@@ -96,15 +96,15 @@ class _Picture:
     def drawn(self) -> Svg:
         """Draw all parts and return the document."""
         data = self.data
-        facts = f"shape {data.shape}, strides {data.strides}, offset {data.offset}"
-        self.say(facts, "heading")
+        details = f"shape {data.shape}, strides {data.strides}, offset {data.offset}"
+        self.say(details, "heading")
         self.say(f"{data.dtype.name} in a storage of {len(self.values)}")
         self.y += SPACE / 2
         words = [_step(dim, data) for dim, *_ in _steps(data)]
         self.left = max(map(text_width, words), default=-SPACE / 2) + SPACE / 2
         self.storage()
         self.grids()
-        title = f"A view of a storage: {facts}"
+        title = f"A view of a storage: {details}"
         return document("mt-storage", title, (self.width, self.y), STYLE, self.elements)
 
     def say(self, words: str, kind: str = "note") -> None:
@@ -121,16 +121,16 @@ class _Picture:
         size = len(self.values)
         rows = _rows_of_positions(self.data)
         steps = _steps(self.data)
-        shown = _shown_positions(size, rows, [place for _, *ends in steps for place in ends])
-        place = {
+        shown = _shown_positions(size, rows, [end for _, *ends in steps for end in ends])
+        x_of = {
             position: self.left + i * CELL
             for i, position in enumerate(shown)
             if position is not None
         }
-        steps.sort(key=lambda step: -abs(place[step[2]] - place[step[1]]))  # arrows do not cross
+        steps.sort(key=lambda step: -abs(x_of[step[2]] - x_of[step[1]]))  # arrows do not cross
         bottom = self.y + ARC * len(steps)
         for dim, start, end in steps:
-            self.arrow(dim, place[start], place[end], bottom)
+            self.arrow(dim, x_of[start], x_of[end], bottom)
         for i, position in enumerate(shown):
             x = self.left + i * CELL
             if position is None:
@@ -238,10 +238,10 @@ def _shown_positions(size: int, touched: dict[int, int], ends: list[int]) -> lis
     """Return the positions of a storage to show, with None where some are omitted."""
     if size <= MAX_CELLS:
         return list(range(size))
-    wanted = {0, size - 1, *ends, *sorted(touched)[: MAX_CELLS // 2]}
-    wanted |= set(sorted(touched)[-3:])
+    required = {0, size - 1, *ends, *sorted(touched)[: MAX_CELLS // 2]}
+    required |= set(sorted(touched)[-3:])
     shown: list[int | None] = []
-    for position in sorted(wanted):
+    for position in sorted(required):
         previous = shown[-1] if shown else None
         if previous is not None and position == previous + 2:
             shown.append(position - 1)
@@ -251,14 +251,14 @@ def _shown_positions(size: int, touched: dict[int, int], ends: list[int]) -> lis
     return shown
 
 
-def _first_and_last(numbers: range, most: int) -> list[int | None]:
-    """Return at most `most` of the numbers: the first ones, None and the last one if shortened.
+def _first_and_last(numbers: range, limit: int) -> list[int | None]:
+    """Return at most `limit` of the numbers: the first ones, None and the last one if shortened.
 
     The range is never expanded: sizes may be huge where another size or a stride is 0.
     """
-    if len(numbers) <= most:
+    if len(numbers) <= limit:
         return list(numbers)
-    return [*numbers[: most - 2], None, numbers[-1]]
+    return [*numbers[: limit - 2], None, numbers[-1]]
 
 
 def _written(value: float) -> str:

@@ -194,8 +194,8 @@ def as_tensor(
         DTypeError: an element is not a number, or the dtype is not supported.
     """
     if isinstance(data, Tensor):
-        moved = data.to(as_backend(backend, device, data.backend))
-        return moved if dtype is None else moved.to(as_dtype(dtype))
+        converted = data.to(as_backend(backend, device, data.backend))
+        return converted if dtype is None else converted.to(as_dtype(dtype))
     if isinstance(data, np.ndarray):
         shared = over_array(data, as_backend(backend, device))
         return shared if dtype is None else shared.to(as_dtype(dtype))

@@ -81,8 +81,8 @@ def _copied_storage(x: Tensor, memo: dict[int, Any]) -> TensorData:
     """Return a copy of the storage of a tensor, the same copy for each of its views."""
     storage, dtype = x._tensor.storage, x.dtype
     if id(storage) not in memo:
-        whole = row_major((storage.nbytes // dtype.itemsize,), dtype)
-        memo[id(storage)] = x.backend.copy(x._tensor.with_layout(whole), whole)
+        flat = row_major((storage.nbytes // dtype.itemsize,), dtype)
+        memo[id(storage)] = x.backend.copy(x._tensor.with_layout(flat), flat)
     return memo[id(storage)]  # type: ignore[no-any-return]
 
 

@@ -69,19 +69,19 @@ def from_dlpack(ext_tensor: Any, backend: Backend = None) -> Tensor:
 def _import_bfloat16(array: Any) -> Array | None:
     """Import an array of bfloat16, which NumPy lacks; return None for other dtypes."""
     try:
-        there = imported(array.__dlpack__())
+        source = imported(array.__dlpack__())
     except (BufferError, RuntimeError):
         return None
-    if there.dtype is not bfloat16 or any(stride < 0 for stride in there.strides):
+    if source.dtype is not bfloat16 or any(stride < 0 for stride in source.strides):
         return None
-    if 0 in there.shape:
-        return np.empty(there.shape, bfloat16.numpy)
-    ends = ((size - 1) * s for size, s in zip(there.shape, there.strides, strict=True))
-    memory: Any = (ctypes.c_uint16 * (1 + sum(ends))).from_address(there.address)
-    memory.owner = there.owner  # keeps the memory alive as long as the array
+    if 0 in source.shape:
+        return np.empty(source.shape, bfloat16.numpy)
+    ends = ((size - 1) * s for size, s in zip(source.shape, source.strides, strict=True))
+    memory: Any = (ctypes.c_uint16 * (1 + sum(ends))).from_address(source.address)
+    memory.owner = source.owner  # keeps the memory alive as long as the array
     row: Array = np.frombuffer(memory, bfloat16.numpy)
-    steps = [2 * stride for stride in there.strides]
-    return np.lib.stride_tricks.as_strided(row, there.shape, steps, writeable=True)
+    steps = [2 * stride for stride in source.strides]
+    return np.lib.stride_tricks.as_strided(row, source.shape, steps, writeable=True)
 
 
 def _import_from_device(array: Any, device: tuple[int, ...], backend: Backend) -> Tensor:
@@ -98,17 +98,17 @@ def _import_from_device(array: Any, device: tuple[int, ...], backend: Backend) -
         capsule = array.__dlpack__(stream=memory.stream)
     except (BufferError, RuntimeError) as error:
         raise ExchangeError(f"from_dlpack(): the array cannot be shared: {error}") from error
-    there = imported(capsule)
-    shape, strides, dtype = there.shape, there.strides, there.dtype
+    source = imported(capsule)
+    shape, strides, dtype = source.shape, source.strides, source.dtype
     if 0 in shape:
         return Tensor._make(chosen.empty(shape, dtype), chosen)
-    if any(stride < 0 for stride in strides) or there.address % dtype.itemsize:
+    if any(stride < 0 for stride in strides) or source.address % dtype.itemsize:
         raise ExchangeError(
-            f"from_dlpack(): the array has strides {strides} and address {there.address}; negative "
-            "strides and unaligned elements are not supported: copy it first."
+            f"from_dlpack(): the array has strides {strides} and address {source.address}; "
+            "negative strides and unaligned elements are not supported: copy it first."
         )
     count = 1 + sum((size - 1) * s for size, s in zip(shape, strides, strict=True))
-    row = memory.adopted(there.address, count, dtype, there.owner)
+    row = memory.from_address(source.address, count, dtype, source.owner)
     return Tensor._make(TensorData(row.storage, shape, strides, row.offset, dtype=dtype), chosen)
 
 
@@ -179,5 +179,5 @@ def _export_from_device(x: Tensor, stream: Any) -> Any:
             f"-1 for none; {stream!r} was given."
         )
     if stream != NO_STREAM:
-        memory.let_wait(stream)
+        memory.make_stream_wait(stream)
     return exported(first_address(x), x._tensor.layout, memory.device, x._tensor)

@@ -101,24 +101,24 @@ class _Style:
     digits; in scientific notation if they span more than three decades or are very large or small.
     """
 
-    def __init__(self, shown: Array) -> None:
-        self.real = shown.dtype.kind == "f"
-        self.whole = True
+    def __init__(self, values: Array) -> None:
+        self.real = values.dtype.kind == "f"
+        self.integral = True
         self.scientific = False
         self.width = 1
         if not self.real:
-            self.width = max(map(len, map(str, shown.ravel().tolist())), default=1)
+            self.width = max(map(len, map(str, values.ravel().tolist())), default=1)
             return
-        numbers = shown[np.isfinite(shown) & (shown != 0)].astype(np.float64)
+        numbers = values[np.isfinite(values) & (values != 0)].astype(np.float64)
         if not numbers.size:
             return
-        largest, least = np.abs(numbers).max(), np.abs(numbers).min()
-        self.whole = bool((numbers == np.ceil(numbers)).all())
+        largest, smallest = np.abs(numbers).max(), np.abs(numbers).min()
+        self.integral = bool((numbers == np.ceil(numbers)).all())
         with np.errstate(over="ignore"):
-            spread = largest / least > 1000
+            spread = largest / smallest > 1000
         sci_mode = _current()["sci_mode"]
         self.scientific = (
-            bool(spread or largest > 1e8 or least < 1e-4) if sci_mode is None else sci_mode
+            bool(spread or largest > 1e8 or smallest < 1e-4) if sci_mode is None else sci_mode
         )
         # As in torch, nan, infinities and zero do not affect the width.
         self.width = max(map(len, map(self._text, numbers.tolist())))
@@ -129,7 +129,7 @@ class _Style:
         digits = _current()["precision"]
         if self.scientific:
             return f"{value:.{digits}e}"
-        if self.whole:
+        if self.integral:
             return f"{value:.0f}" + ("." if math.isfinite(value) else "")
         return f"{value:.{digits}f}"
 

@@ -31,7 +31,7 @@ class SharedMemory(ABC):
         """Return the address of the first element of a storage of the backend."""
 
     @abstractmethod
-    def adopted(self, address: int, count: int, dtype: DType, owner: object) -> TensorData:
+    def from_address(self, address: int, count: int, dtype: DType, owner: object) -> TensorData:
         """Return a contiguous 1-D view of memory of another library.
 
         Args:
@@ -42,5 +42,5 @@ class SharedMemory(ABC):
         """
 
     @abstractmethod
-    def let_wait(self, stream: int) -> None:
+    def make_stream_wait(self, stream: int) -> None:
         """Make a stream of another library wait for all work that the backend has started."""

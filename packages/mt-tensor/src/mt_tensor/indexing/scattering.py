@@ -20,7 +20,7 @@ from mt_tensor.core.operands import common_backend
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError, IndexingError, ShapeError
 from mt_tensor.indexing.slices import along, checked_1d_index, lowest_and_highest
-from mt_tensor.movement.apart import apart
+from mt_tensor.movement.copying import copy_if_aliased
 from mt_tensor.pointwise.functions import checked_factor
 from mt_tensor.recording.functions import Function
 
@@ -351,8 +351,8 @@ def index_add_(
         return self._replace(ScatterAdd.apply(self._before_change(), *added))
     dim, full_index, slices = added
     if full_index.dtype is self.dtype:
-        full_index = apart(full_index, self)
-    read = apart(slices, self)._tensor, dim, full_index._tensor
+        full_index = copy_if_aliased(full_index, self)
+    read = copy_if_aliased(slices, self)._tensor, dim, full_index._tensor
     self.backend.scatter(*read, self._tensor, ADD)
     self._tensor.bump_version()
     return self

@@ -62,9 +62,9 @@ def matrix_rank(
         if atol is not None or rtol is not None:
             raise TypeError("matrix_rank() takes tol, or atol and rtol; both were given.")
         atol, rtol = tol, 0.0
-    least = _tolerance("atol", 0.0 if atol is None else atol)
+    smallest = _tolerance("atol", 0.0 if atol is None else atol)
     if rtol is None:
-        positive = least > 0
+        positive = smallest > 0
         relative = (
             elementwise("where", positive, 0.0, default_rtol(A))
             if isinstance(positive, Tensor)
@@ -79,7 +79,7 @@ def matrix_rank(
         values = singular_values("matrix_rank", x)
     if not values.numel():
         return values.sum(-1).to(int64)
-    counted = (values > least) & (values > relative * values.amax(-1, keepdim=True))
+    counted = (values > smallest) & (values > relative * values.amax(-1, keepdim=True))
     ranks: Tensor = counted.sum(-1)
     return ranks
 

@@ -232,10 +232,10 @@ def _check_factors(name: str, factors: Tensor, pivots: Tensor) -> None:
             f"{name}() takes pivots of int32, as lu_factor() returns them; {pivots.dtype.name} was "
             "given."
         )
-    wanted = (*factors.shape[:-2], min(factors.shape[-2:]))
-    if pivots.shape != wanted:
+    expected = (*factors.shape[:-2], min(factors.shape[-2:]))
+    if pivots.shape != expected:
         raise ShapeError(
-            f"{name}() takes pivots of shape {wanted} for factors of shape {factors.shape}; "
+            f"{name}() takes pivots of shape {expected} for factors of shape {factors.shape}; "
             f"{pivots.shape} was given."
         )
 

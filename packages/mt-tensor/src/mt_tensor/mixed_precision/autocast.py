@@ -135,8 +135,10 @@ class autocast:  # noqa: N801 - torch's name
         for other in outer.values():
             if other is not None and other.cache is not None and self._caches:
                 cache = other.cache
-        mine = Precision(self.fast_dtype, lower, float32, rounded, cache) if self._enabled else None
-        self._entered.append(active_precisions.set({**outer, self.device: mine}))
+        precision = (
+            Precision(self.fast_dtype, lower, float32, rounded, cache) if self._enabled else None
+        )
+        self._entered.append(active_precisions.set({**outer, self.device: precision}))
         with _lock:
             AUTOCAST_BLOCKS.count += 1
         return self

@@ -34,31 +34,31 @@ def _reinterpreted(self: Tensor, *shape: Any, size: Any = None, dtype: Any = Non
     named = [each for each in (*shape, size, dtype) if each is not None]
     if len(named) > 1:
         raise TypeError("view() takes sizes or a dtype; both were given.")
-    wanted, data, backend = as_dtype(named[0]), self._tensor, self.backend
-    if wanted is data.dtype:
+    target, data, backend = as_dtype(named[0]), self._tensor, self.backend
+    if target is data.dtype:
         return self.detach()
-    if wanted is bool_:
+    if target is bool_:
         raise DTypeError(
             f"{data.dtype.name} cannot be viewed as bool, whose bytes are 0 or 1: compare, as in "
             "x != 0."
         )
-    view = data.with_layout(_reinterpreted_layout(data.layout, wanted))
-    view._storage = _reinterpreted_storage(backend, data.storage, wanted)
+    view = data.with_layout(_reinterpreted_layout(data.layout, target))
+    view._storage = _reinterpreted_storage(backend, data.storage, target)
     return Tensor._make(view, backend)
 
 
 def _reinterpreted_storage(backend: TensorBackend, storage: Any, dtype: DType) -> Any:
     """Return the bytes of a storage as another dtype, in the same memory."""
-    own = getattr(backend, "reinterpreted", None)
-    if own is not None:
-        return own(storage, dtype)
+    method = getattr(backend, "reinterpreted", None)
+    if method is not None:
+        return method(storage, dtype)
     if not isinstance(storage, np.ndarray):
         raise ExchangeError(
             f"a tensor of backend {backend.name!r} cannot be viewed as another dtype: use another "
             "backend, as in x.to('numpy').view(dtype)."
         )
-    whole = storage.nbytes // dtype.itemsize * dtype.itemsize
-    return storage.view(np.uint8)[:whole].view(dtype.numpy)
+    size = storage.nbytes // dtype.itemsize * dtype.itemsize
+    return storage.view(np.uint8)[:size].view(dtype.numpy)
 
 
 def _reinterpreted_layout(layout: Layout, dtype: DType) -> Layout:

@@ -103,7 +103,7 @@ def tril(input: Tensor, diagonal: int = 0) -> Tensor:
     Raises:
         ShapeError: `input` has fewer than two dimensions.
     """
-    return _zeroed_triangle("tril", input, diagonal, above=True)
+    return _zeroed_triangle("tril", input, diagonal, upper=True)
 
 
 @validate_call
@@ -117,24 +117,24 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     Raises:
         ShapeError: `input` has fewer than two dimensions.
     """
-    return _zeroed_triangle("triu", input, diagonal, above=False)
+    return _zeroed_triangle("triu", input, diagonal, upper=False)
 
 
-def _zeroed_triangle(name: str, input: Tensor, diagonal: int, above: bool) -> Tensor:
+def _zeroed_triangle(name: str, input: Tensor, diagonal: int, upper: bool) -> Tensor:
     """Return a copy with zeros above or below a diagonal."""
     offset = as_integer("diagonal", diagonal)
     check_dimensions(name, 2, input)
     offset = min(max(offset, -input.shape[-2]), input.shape[-1])  # equivalent beyond these
-    mask = _triangle(*input.shape[-2:], offset, above, input.backend)
+    mask = _triangle(*input.shape[-2:], offset, upper, input.backend)
     return input.masked_fill(mask, 0)
 
 
 @cached_constants(8)
-def _triangle(height: int, width: int, offset: int, above: bool, backend: TensorBackend) -> Tensor:
+def _triangle(height: int, width: int, offset: int, upper: bool, backend: TensorBackend) -> Tensor:
     """Return a mask of the elements above or below a diagonal.
 
     The mask is cached, so that it is copied to a device once, and must not be changed.
     """
     rows, columns = np.ogrid[:height, :width]
-    mask = columns > rows + offset if above else columns < rows + offset
+    mask = columns > rows + offset if upper else columns < rows + offset
     return from_values(mask, bool_, backend)

@@ -165,10 +165,10 @@ concat = concatenate = cat
 
 def shifted(x: Tensor, dim: int, first: float = 0.0) -> Tensor:
     """Shift the elements of a non-empty tensor by one along `dim`, with `first` in front."""
-    return preceded(x.narrow(dim, 0, x.shape[dim] - 1), dim, first)
+    return prepend(x.narrow(dim, 0, x.shape[dim] - 1), dim, first)
 
 
-def preceded(x: Tensor, dim: int, first: float) -> Tensor:
+def prepend(x: Tensor, dim: int, first: float) -> Tensor:
     """Prepend `first` along `dim`."""
     shape = (*x.shape[:dim], 1, *x.shape[dim + 1 :])
     return cat([x._full(shape, first), x], dim)

@@ -130,26 +130,26 @@ def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Ten
     Raises:
         ShapeError: `input` is 0-D, or the size is not a multiple of the number of sections.
     """
-    return _even_split("hsplit", input, indices_or_sections, min(1, input.ndim - 1), least=1)
+    return _even_split("hsplit", input, indices_or_sections, min(1, input.ndim - 1), min_ndim=1)
 
 
 @validate_call
 def vsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Split a tensor of at least two dimensions into views along dimension 0; see `hsplit`."""
-    return _even_split("vsplit", input, indices_or_sections, 0, least=2)
+    return _even_split("vsplit", input, indices_or_sections, 0, min_ndim=2)
 
 
 @validate_call
 def dsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Split a tensor of at least three dimensions into views along dimension 2; see `hsplit`."""
-    return _even_split("dsplit", input, indices_or_sections, 2, least=3)
+    return _even_split("dsplit", input, indices_or_sections, 2, min_ndim=3)
 
 
 def _even_split(
-    name: str, input: Tensor, indices_or_sections: int | Sequence[int], dim: int, least: int
+    name: str, input: Tensor, indices_or_sections: int | Sequence[int], dim: int, min_ndim: int
 ) -> tuple[Tensor, ...]:
-    """Split a tensor of at least `least` dimensions at indices or into sections of equal length."""
-    check_dimensions(name, least, input)
+    """Split a tensor of at least `min_ndim` dimensions at indices or into equal sections."""
+    check_dimensions(name, min_ndim, input)
     if not isinstance(indices_or_sections, Sequence):
         count = as_integer("indices_or_sections", indices_or_sections, minimum=1)
         if input.shape[dim] % count:

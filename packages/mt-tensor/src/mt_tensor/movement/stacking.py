@@ -150,9 +150,9 @@ def block_diag(*tensors: Tensor) -> Tensor:
     blocks = [(x.reshape(1, -1) if x.ndim < 2 else x).to(dtype) for x in tensors]
     width, left, rows = sum(block.shape[1] for block in blocks), 0, []
     for block in blocks:
-        own = block.shape[1]
-        rows.append(pad(block, (left, width - left - own)))
-        left += own
+        size = block.shape[1]
+        rows.append(pad(block, (left, width - left - size)))
+        left += size
     return joined("block_diag", rows, 0)
 
 

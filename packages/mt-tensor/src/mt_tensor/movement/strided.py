@@ -35,18 +35,18 @@ class AsStrided(ViewFunction):
 
     @staticmethod
     def backward(
-        grad: Tensor, _: Any, shape: Shape, strides: Strides, offset: int, whole: Layout
+        grad: Tensor, _: Any, shape: Shape, strides: Strides, offset: int, base: Layout
     ) -> Tensor:
         """Add up the gradient at each position; elements that share one get equal parts of it."""
-        read = positions(shape, strides, offset).reshape(-1)
-        own = positions(whole.shape, whole.strides, whole.offset).reshape(-1)
-        places, inverse = np.unique(np.concatenate([own, read]), return_inverse=True)
+        in_view = positions(shape, strides, offset).reshape(-1)
+        in_base = positions(base.shape, base.strides, base.offset).reshape(-1)
+        distinct, inverse = np.unique(np.concatenate([in_base, in_view]), return_inverse=True)
         row = reshaped(grad, (grad.numel(),))
-        row = Collect.apply(row, _index(inverse[own.size :], grad), 0, (places.size,))
-        if overlaps(whole.shape, whole.strides):
-            shares = np.bincount(inverse[: own.size], minlength=places.size)
-            row = row / row._uploaded(np.maximum(shares, 1), row.dtype)
-        return reshaped(Gather.apply(row, _index(inverse[: own.size], grad), 0), whole.shape)
+        row = Collect.apply(row, _index(inverse[in_base.size :], grad), 0, (distinct.size,))
+        if overlaps(base.shape, base.strides):
+            counts = np.bincount(inverse[: in_base.size], minlength=distinct.size)
+            row = row / row._uploaded(np.maximum(counts, 1), row.dtype)
+        return reshaped(Gather.apply(row, _index(inverse[: in_base.size], grad), 0), base.shape)
 
 
 def _index(array: Array, like: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from mt_tensor.core.arguments import as_integer, as_integers
 from mt_tensor.core.strides import normalize_dim, normalize_dims
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import IndexingError, ShapeError
-from mt_tensor.movement.apart import apart
+from mt_tensor.movement.copying import copy_if_aliased
 from mt_tensor.movement.diagonals import OnDiagonal, diag
 
 
@@ -128,7 +128,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         rotated = rotated.flip(second)
     if k % 4 in (2, 3):
         rotated = rotated.flip(first)
-    return apart(rotated.transpose(first, second) if k % 2 else rotated, input)
+    return copy_if_aliased(rotated.transpose(first, second) if k % 2 else rotated, input)
 
 
 @validate_call

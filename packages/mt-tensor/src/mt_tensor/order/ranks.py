@@ -148,10 +148,10 @@ def _interpolated(ordered: Tensor, position: Tensor, interpolation: str) -> Tens
         return _at(ordered, elementwise(rounding, position))
     low, high = elementwise("floor", position), elementwise("ceil", position)
     weight = (high - low) * 0.5 if interpolation == "midpoint" else position - low
-    below, above = _at(ordered, low), _at(ordered, high)
+    lower, upper = _at(ordered, low), _at(ordered, high)
     # The difference of equal infinities would be nan.
-    same = (below == above) & below.isinf()
-    return elementwise("where", same, below, below + weight * (above - below))
+    same = (lower == upper) & lower.isinf()
+    return elementwise("where", same, lower, lower + weight * (upper - lower))
 
 
 def _checked_fractions(name: str, input: Tensor, q: Any) -> Any:

@@ -19,7 +19,7 @@ from mt_tensor.core.strides import normalize_dim
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.errors import DTypeError
 from mt_tensor.indexing.selection import ValuesAndIndices, selected
-from mt_tensor.movement.joining import preceded, shifted
+from mt_tensor.movement.joining import prepend, shifted
 from mt_tensor.order.host import accumulator, on_host
 from mt_tensor.recording.functions import Function
 
@@ -94,10 +94,10 @@ def _product_gradient_with_zeros(x: Tensor, dim: int, grad: Tensor) -> Tensor:
 def _dtype_of_scan(name: str, x: Tensor, dtype: Any) -> DType:
     if dtype is None:
         return x.dtype if x.dtype.is_floating_point else int64
-    wanted = as_dtype(dtype)
-    if wanted is bool_:
+    target = as_dtype(dtype)
+    if target is bool_:
         raise DTypeError(f"{name}() does not support dtype=bool: omit dtype= for int64.")
-    return wanted
+    return target
 
 
 @validate_call
@@ -200,7 +200,7 @@ class LogCumulativeSumExp(Function):
         out = LogCumulativeSumExp.apply(x.flip(dim), dim).flip(dim)
         rest = x.shape[dim] - 1
         steps = out.narrow(dim, 1, rest) - out.narrow(dim, 0, rest)
-        decay = preceded(steps.exp(), dim, 0.0)
+        decay = prepend(steps.exp(), dim, 0.0)
         return (LinearScan.apply(grad, decay, dim) * (x - out).exp()).flip(dim), None
 
 

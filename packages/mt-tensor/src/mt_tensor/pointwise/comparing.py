@@ -95,11 +95,12 @@ def assert_close(
         rtol, atol = _TOLERANCES.get(kind.name, (0.0, 0.0))
     near = isclose(x.to(kind), y.to(kind), rtol, atol, equal_nan)
     if not near.all():
-        far = elementwise("abs", x.double() - y.double())[near.logical_not()]
+        errors = elementwise("abs", x.double() - y.double())[near.logical_not()]
         raise AssertionError(
             msg
-            or f"{far.numel()} of {x.numel()} elements differ, by up to {far.max().item():.6g} "
-            f"(allowed: {atol:.6g}, and {rtol:.6g} of the expected value)."
+            or f"{errors.numel()} of {x.numel()} elements differ, by up to "
+            f"{errors.max().item():.6g} (allowed: {atol:.6g}, and {rtol:.6g} of the expected "
+            "value)."
         )
 
 

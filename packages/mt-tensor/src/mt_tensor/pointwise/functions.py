@@ -406,13 +406,13 @@ def _next_numbers(x: Tensor, y: Tensor) -> Tensor:
     dtype = _BITS[x.dtype.itemsize]
     bits = x.view(dtype)
     outwards = elementwise("eq", x > 0, y > x)
-    moved = elementwise("where", outwards, bits + 1, bits - 1)
-    zero, least = x == 0, iinfo(dtype).min
-    moved = elementwise("where", zero, least + 1, moved)  # the largest negative number
-    moved = elementwise("where", elementwise("logical_and", zero, y > 0), 1, moved)
-    moved = elementwise("where", x == y, y.view(dtype), moved)
+    stepped = elementwise("where", outwards, bits + 1, bits - 1)
+    zero, smallest = x == 0, iinfo(dtype).min
+    stepped = elementwise("where", zero, smallest + 1, stepped)  # the largest negative number
+    stepped = elementwise("where", elementwise("logical_and", zero, y > 0), 1, stepped)
+    stepped = elementwise("where", x == y, y.view(dtype), stepped)
     missing = elementwise("logical_or", x != x, y != y)  # nan
-    return elementwise("where", missing, (x + y).view(dtype), moved).view(x.dtype)
+    return elementwise("where", missing, (x + y).view(dtype), stepped).view(x.dtype)
 
 
 class NextAfter(Function):

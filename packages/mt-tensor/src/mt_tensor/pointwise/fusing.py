@@ -33,7 +33,7 @@ from mt_tensor.core.strides import Shape
 from mt_tensor.core.tensor import Tensor
 from mt_tensor.core.tensor_data import TensorData
 from mt_tensor.errors import FusionError
-from mt_tensor.tape import unseen
+from mt_tensor.tape import without_tapes
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -189,7 +189,7 @@ def fused_operator(function: Callable[..., Any], parameters: Sequence[str]) -> O
     """Trace a function of tensors, and return an operator with its partial derivatives."""
     name = name_of(function)
     recorder = Recorder(name, len(parameters))
-    with unseen():
+    with without_tapes():
         result = function(*map(symbolic_tensor, recorder.arguments))
     return derived(name, parameters, recorder.graph([value_of(result)]))
 

@@ -119,9 +119,9 @@ def _without_repeated_labels(name: str, operand: _Operand, position: int) -> _Op
                     f"{shape[first]} and {shape[second]} differ."
                 )
             at = operand.plan.add("diagonal", at, setting=(first, second))
-            rest = [place for place in range(len(labels)) if place not in (first, second)]
-            shape = (*(shape[place] for place in rest), shape[first])
-            labels = (*(labels[place] for place in rest), label)
+            rest = [dim for dim in range(len(labels)) if dim not in (first, second)]
+            shape = (*(shape[dim] for dim in rest), shape[first])
+            labels = (*(labels[dim] for dim in rest), label)
     return _Operand(operand.plan, at, labels, shape)
 
 

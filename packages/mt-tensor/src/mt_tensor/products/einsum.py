@@ -85,8 +85,8 @@ def _expand_ellipsis(labels: Labels, ndim: int, longest: int) -> Labels:
         return labels
     at = labels.index(...)
     count = ndim - (len(labels) - 1)
-    places = tuple(("...", place) for place in range(longest - count, longest))
-    return (*labels[:at], *places, *labels[at + 1 :])
+    expanded = tuple(("...", dim) for dim in range(longest - count, longest))
+    return (*labels[:at], *expanded, *labels[at + 1 :])
 
 
 @functools.lru_cache(1024)
@@ -113,7 +113,7 @@ def _resolve(equation: _Equation, shapes: Sequence[Shape]) -> tuple[tuple[Labels
             (label for label, n in count.items() if n == 1 and not isinstance(label, tuple)),
             key=lambda label: (str(type(label)), label),
         )
-        return inputs, (*(("...", place) for place in range(longest)), *once)
+        return inputs, (*(("...", dim) for dim in range(longest)), *once)
     if equation.output.count(...) > 1:
         raise EquationError("einsum(): the output has more than one ellipsis.")
     named = len([label for label in equation.output if label is not ...])

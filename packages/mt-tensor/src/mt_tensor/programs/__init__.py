@@ -5,7 +5,7 @@ Reading order:
 - `program.py`: instructions, their operands, and programs.
 - `recorder.py`: the tape that records a program (tapes are in `mt_tensor/tape.py`), with
   `storages.py`, `buffers.py` and `recorded_kernels.py`.
-- `symbolic_numbers.py`, `watched_settings.py`: hyperparameters and counters of optimizers as
+- `symbolic_numbers.py`, `tracked_settings.py`: hyperparameters and counters of optimizers as
   inputs of a program.
 - `slots.py`, `comparison.py`, `snapshot.py`: the state that a function can reach.
 - `guards.py`, `effects.py`: checks of that state before a replay, and its updates after one.

@@ -45,15 +45,15 @@ class Arguments:
             if isinstance(leaf, Tensor):
                 data = leaf._tensor
                 layout: Any = data.layout
-                wanted = leaf.requires_grad
-                if layout.contiguous is not layout and not wanted:
+                requires_grad = leaf.requires_grad
+                if layout.contiguous is not layout and not requires_grad:
                     data = _from_offset_zero(data)
                     layout = data.layout
                 self.groups.append(alias_group(data.storage))
                 if layout.contiguous is not layout:  # only contiguous layouts are always shared
                     layout = (layout.dtype, layout.shape, layout.strides, layout.offset)
                 history = leaf._node is None, leaf._grad is None
-                key.append((type(leaf), layout, leaf.backend, leaf.name, wanted, *history))
+                key.append((type(leaf), layout, leaf.backend, leaf.name, requires_grad, *history))
                 ids.append(id(leaf))
             elif isinstance(leaf, CONSTANT):
                 key.append(exact_key(leaf))

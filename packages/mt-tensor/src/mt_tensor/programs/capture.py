@@ -92,7 +92,7 @@ class Capture:
         others = _states_of_other_generators()
         self.snapshot.forget_gradients()
         try:  # conversions of autocast are recorded, too
-            with recorder, recorder.numbers.watched(), _boundaries(given) as variables, recasting():
+            with recorder, recorder.numbers.tracked(), _boundaries(given) as variables, recasting():
                 result = self.function(*given.args, **given.kwargs)
         finally:
             self.snapshot.find_gradients()

@@ -35,7 +35,7 @@ from mt_tensor.programs.replay import Replay
 from mt_tensor.programs.snapshot import Snapshot
 from mt_tensor.tape import capturing
 
-MOST = 16
+MAX_PROGRAMS = 16
 """The maximum number of programs of a function; a newer one replaces the oldest."""
 
 PATIENCE = 4
@@ -137,8 +137,10 @@ class Compiled:
         """Add a program, and drop the oldest if there are too many."""
         self.program = replay.program
         self._replays.insert(0, replay)
-        if len(self._replays) > MOST:
+        if len(self._replays) > MAX_PROGRAMS:
             self._replays.pop()
             if not self._is_full:
                 self._is_full = True
-                self._warn(f"has more than {MOST} programs; the last are kept: {difference}")
+                self._warn(
+                    f"has more than {MAX_PROGRAMS} programs; the last are kept: {difference}"
+                )

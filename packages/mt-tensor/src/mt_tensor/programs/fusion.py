@@ -13,7 +13,7 @@ from mt_tensor.core.dtypes import bool_, float32, float64
 from mt_tensor.core.layout import Layout
 from mt_tensor.programs.program import Buffer, Instruction, View
 
-LEAST = 16384
+MIN_SIZE = 16384
 """The minimum number of elements of a producer that is fused with a reduction.
 
 Fewer elements stay in the cache anyway.
@@ -27,7 +27,7 @@ its result, and the operator, the dimensions and `keepdim` of the reduction. It 
 of the inputs that returns the reduced result; or None for views that it does not support.
 """
 
-MOST_STEPS = 64
+MAX_OPERATIONS = 64
 """The maximum number of operations of a fused formula; more would not fit into registers."""
 
 
@@ -78,7 +78,7 @@ def _only_reader(
     users = readers.get(made.buffer, [])
     if made.buffer.group in fixed or len(users) != 1 or users[0].backend is not call.backend:
         return None
-    if users[0].formula is None and (users[0].name != "reduce" or made.layout.size < LEAST):
+    if users[0].formula is None and (users[0].name != "reduce" or made.layout.size < MIN_SIZE):
         return None
     views = [view for view in users[0].reads if view.buffer is made.buffer]
     return users[0] if all(view == made for view in views) else None
@@ -137,8 +137,8 @@ def composed(producer: Instruction, reader: Instruction) -> Instruction | None:
     ]
 
     def both(*values: Any) -> Any:
-        between = first.function(*[values[at] for at in before])
-        return second.function(*[between if at is None else values[at] for at in after])
+        intermediate = first.function(*[values[at] for at in before])
+        return second.function(*[intermediate if at is None else values[at] for at in after])
 
     name = f"{first.name}_{second.name}"
     if len(name) > 80:
@@ -150,7 +150,7 @@ def composed(producer: Instruction, reader: Instruction) -> Instruction | None:
     except Exception:  # noqa: BLE001 - on any error, the two are not fused
         return None
     steps = [e for e in graph.expressions if e.operation not in ("argument", "constant")]
-    if len(steps) > MOST_STEPS or len(graph.reads) != len(inputs):
+    if len(steps) > MAX_OPERATIONS or len(graph.reads) != len(inputs):
         return None
     formula.cache["graph"] = graph
     function = reader.backend.elementwise(formula)

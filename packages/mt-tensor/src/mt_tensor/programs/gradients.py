@@ -140,8 +140,8 @@ def record_gradients(
     if not results:
         return None
     inputs: dict[Any, int | None] = {**variables}
-    for tensor, (_, _, wanted, node, *_) in code.snapshot.tensors.values():
-        if wanted and node is None:
+    for tensor, (_, _, requires_grad, node, *_) in code.snapshot.tensors.values():
+        if requires_grad and node is None:
             inputs.setdefault(tensor)
     gradients = Gradients(code.recorder.name, inputs)
     programs = {}
@@ -167,13 +167,13 @@ def _backward(recorder: Recorder, result: Tensor, inputs: Sequence[Any]) -> tupl
     backend = result.backend
     ones = backend.full(result.shape, result.dtype, 1)
     ones = backend.copy(ones, row_major(ones.shape, ones.dtype))
-    own = Recorder(f"gradient of {recorder.name}", recorder.numbers, recorder.buffers)
-    seed = own.view(ones)
-    places = dict.fromkeys(inputs)
+    backward = Recorder(f"gradient of {recorder.name}", recorder.numbers, recorder.buffers)
+    seed = backward.view(ones)
+    wanted_inputs = dict.fromkeys(inputs)
     before = recording.set(False)
     try:
-        with own:
-            found = derivatives(result.variable, Tensor._make(ones, backend), True, places)
+        with backward:
+            found = derivatives(result.variable, Tensor._make(ones, backend), True, wanted_inputs)
             gradients: list[Any] = []
             for tensor in inputs:
                 gradient = found.get(tensor)
@@ -184,8 +184,8 @@ def _backward(recorder: Recorder, result: Tensor, inputs: Sequence[Any]) -> tupl
                 gradients.append(gradient)
     finally:
         recording.reset(before)
-    results = own.as_operands(gradients)
-    return Program(own.name, own.instructions, results, views_of(results)), seed
+    results = backward.as_operands(gradients)
+    return Program(backward.name, backward.instructions, results, views_of(results)), seed
 
 
 def _compiled(program: Program, inputs: Sequence[View | Opaque]) -> Any:

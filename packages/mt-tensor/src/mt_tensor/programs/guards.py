@@ -21,9 +21,9 @@ def add_guards(code: ReplayWriter) -> None:
     for condition, result in dict.fromkeys(numbers.guards):
         code.guard(f"{condition} is {result}")
     for key, (tensor, slots) in snapshot.tensors.items():
-        grad, place = slots[1], f"{code.tensor(tensor)}._grad"
-        if isinstance(grad, Tensor) and code.tensor(grad) != place:  # also an argument, or shared
-            code.guard(f"{place} is {code.tensor(grad)}")
+        grad, path = slots[1], f"{code.tensor(tensor)}._grad"
+        if isinstance(grad, Tensor) and code.tensor(grad) != path:  # also an argument, or shared
+            code.guard(f"{path} is {code.tensor(grad)}")
         if key in code.positions:  # the rest is in the key of the arguments
             code.guard_same(f"{code.tensor(tensor)}._hooks", slots[-2], False)
         elif key in code.slots or key not in code.owners:
@@ -34,13 +34,13 @@ def _load_numbers(code: ReplayWriter) -> None:
     """Assign the numbers of optimizers to local names, and require their types."""
     count = itertools.count(1)
     for slot, value in code.recorder.numbers.inputs.values():
-        place, parts = code.slot(slot), [("", value)]
+        path, parts = code.slot(slot), [("", value)]
         if isinstance(value, tuple):
-            code.guard(f"type({place}) is tuple and len({place}) == {len(value)}")
+            code.guard(f"type({path}) is tuple and len({path}) == {len(value)}")
             parts = [(f"[{at}]", each) for at, each in enumerate(value)]
         for index, each in parts:
             name = f"n{next(count)}"
-            code.guards.append(f"{name} = {place}{index}")
+            code.guards.append(f"{name} = {path}{index}")
             code.guard(f"type({name}) is {type(each).__name__}")
 
 
@@ -52,7 +52,7 @@ def _guard_containers(code: ReplayWriter) -> None:
         code.guard(f"len({name}) == {len(copy)}")
         if copy and snapshot.is_keyed(holder):
             code.guard(f"same_items({name}, {code.constant(list(copy))})")
-    for holder, items in snapshot.rows:
+    for holder, items in snapshot.long_containers:
         values = code.constant(holder, "c") + (".values()" if isinstance(holder, dict) else "")
         code.guard(f"same_items({values}, {code.constant(items)})")
     for array, elements in snapshot.arrays:
@@ -64,28 +64,28 @@ def _guard_slot(code: ReplayWriter, slot: Slot, value: Any) -> None:
     is_rebound = code.is_rebound(slot)
     if isinstance(slot.holder, tuple) and not is_rebound:
         return  # the tuple itself is compared
-    place = code.slot(slot)
+    path = code.slot(slot)
     if isinstance(value, Tensor):
-        if code.tensor(value) != place:  # a constant, an argument, or in several slots
-            code.guard(f"{place} is {code.tensor(value)}")
+        if code.tensor(value) != path:  # a constant, an argument, or in several slots
+            code.guard(f"{path} is {code.tensor(value)}")
     elif isinstance(value, tuple) and is_rebound:
         kind = code.constant(type(value))
-        code.guard(f"type({place}) is {kind} and len({place}) == {len(value)}")
+        code.guard(f"type({path}) is {kind} and len({path}) == {len(value)}")
     else:
-        code.guard_same(place, value, True)
+        code.guard_same(path, value, True)
 
 
 def _guard_tensor(code: ReplayWriter, tensor: Tensor, slots: tuple[Any, ...]) -> None:
     """Require that a tensor has the same memory, name and autograd state."""
     name = code.tensor(tensor)
-    data, grad, wanted, node, _, hooks, label = slots
+    data, grad, requires_grad, node, _, hooks, label = slots
     if code.is_fixed(tensor):
         code.guard_same(f"{name}._tensor", data, False)
     else:
         layout, backend = code.constant(data.layout), code.constant(tensor.backend)
         code.guard(f"type({name}) is {code.constant(type(tensor))} and {name}.backend is {backend}")
         code.guard(f"{name}._tensor.layout is {layout}")
-    code.guard(f"{name}._requires_grad == {wanted!r} and {name}.name == {label!r}")
+    code.guard(f"{name}._requires_grad == {requires_grad!r} and {name}.name == {label!r}")
     code.guard(f"{name}._grad {'is' if grad is None else 'is not'} None")
     code.guard(f"{name}._node {'is' if node is None else 'is not'} None")
     code.guard_same(f"{name}._hooks", hooks, False)

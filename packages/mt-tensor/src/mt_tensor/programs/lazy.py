@@ -26,7 +26,7 @@ from mt_tensor.programs.pytree import map_leaves
 from mt_tensor.programs.storages import alias_group, storage_key
 from mt_tensor.tape import Call, Tape, active_tapes, capturing
 
-MOST = 16
+MAX_PROGRAMS = 16
 """The number of latest programs that a block keeps for inspection."""
 
 
@@ -41,7 +41,7 @@ class Lazy(Tape):
 
     def __init__(self) -> None:
         super().__init__()
-        self.programs: deque[Program] = deque(maxlen=MOST)
+        self.programs: deque[Program] = deque(maxlen=MAX_PROGRAMS)
         self._pending: list[Instruction] = []
         self._lazy: dict[Buffer, weakref.ref[LazyBuffer]] = {}
         self._inputs: dict[Any, Buffer] = {}
@@ -120,17 +120,17 @@ class Lazy(Tape):
         """Compute a buffer and its dependencies; every reachable buffer if none is given."""
         with self._lock:
             alive = {buffer for buffer, ref in self._lazy.items() if ref() is not None}
-            wanted = alive if lazy is None else alive & {lazy.buffer}
-            calls = eliminate_dead_code(self._pending, [buffer.group for buffer in wanted])
+            requested = alive if lazy is None else alive & {lazy.buffer}
+            calls = eliminate_dead_code(self._pending, [buffer.group for buffer in requested])
             running = set(calls)
             rest = [call for call in self._pending if call not in running]
-            later = eliminate_dead_code(rest, [buffer.group for buffer in alive - wanted])
+            later = eliminate_dead_code(rest, [buffer.group for buffer in alive - requested])
             needed = alive.union(view.buffer for call in later for view in call.reads)
             made = {view.buffer for call in calls for view in call.makes}
             self._run(calls, [buffer for buffer in made if buffer in needed])
             self._pending = later
-            left = {view.buffer for call in later for view in call.makes}
-            self._lazy = {buffer: ref for buffer, ref in self._lazy.items() if buffer in left}
+            pending = {view.buffer for call in later for view in call.makes}
+            self._lazy = {buffer: ref for buffer, ref in self._lazy.items() if buffer in pending}
             if not later:
                 self._inputs.clear()
 

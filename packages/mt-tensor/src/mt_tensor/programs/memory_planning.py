@@ -15,7 +15,7 @@ from mt_tensor.programs.program import (
     substitute,
 )
 
-LEAST = 4096
+MIN_SIZE = 4096
 """The minimum number of elements of reused buffers; smaller ones are allocated quickly."""
 
 ALLOCATING = ("copy", "gather", "matmul", "random", "reduce")
@@ -35,19 +35,19 @@ def reuse_buffers(calls: Sequence[Instruction], live_out: set[Any]) -> list[Inst
         is_elementwise = call.formula is not None
         for view in call.makes if is_elementwise or call.name in ALLOCATING else ():
             group, layout = view.buffer.group, view.layout
-            if layout.contiguous is not layout or layout.size < LEAST or group in fixed:
+            if layout.contiguous is not layout or layout.size < MIN_SIZE or group in fixed:
                 continue
             alive[group] = view
             if not is_elementwise or len(call.makes) > 1:
                 continue
-            dying = (
+            reusable = (
                 each
                 for each in call.reads
                 if each.layout is layout and last[each.buffer.group] <= position
                 if each.buffer.group in alive
             )
             candidates = free.get((id(call.backend), layout))
-            used = next(dying, None) or (candidates and candidates.pop())
+            used = next(reusable, None) or (candidates and candidates.pop())
             if used:
                 replacements[view.buffer] = used.buffer
                 last[used.buffer.group] = last[group]

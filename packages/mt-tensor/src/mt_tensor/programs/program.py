@@ -279,7 +279,7 @@ class Program:
     def peak(self) -> int:
         """The peak number of bytes of the buffers that the program allocates."""
         last = last_uses(self.instructions, self.live_out)
-        now = most = 0
+        now = highest = 0
         seen: set[Any] = set()
         freed = [0] * (len(self.instructions) + 1)
         for position, instruction in enumerate(self.instructions):
@@ -289,9 +289,9 @@ class Program:
                     seen.add(group)
                     now += view.bytes
                     freed[last[group]] += view.bytes
-            most = max(most, now)
+            highest = max(highest, now)
             now -= freed[position]
-        return most
+        return highest
 
     def __str__(self) -> str:
         """List the instructions, with dtype, shape, bytes and operations of each."""

@@ -57,7 +57,7 @@ class Replay:
         self._views = [at for at, x in new if x._base is not None]
         bases = [x._base for _, x in new if x._base is not None]
         self._bases = [x for x in bases if code.existed(x) and code.is_fixed(x)]
-        self._whole = [at for at, x in new if x._base is None]
+        self._not_views = [at for at, x in new if x._base is None]
 
     def run(self, given: Arguments) -> Any:
         """Run the program; return `MISS` if it is not valid for the current state."""
@@ -78,7 +78,7 @@ class Replay:
         if self._gradients is not None:
             self._gradients.connect(results, saved, given)
         for at in self._views:
-            earlier = results[:at], [results[other] for other in self._whole]
+            earlier = results[:at], [results[other] for other in self._not_views]
             with_base(results[at], [*given.leaves, *self._bases, *itertools.chain(*earlier)])
         if self._is_single:
             return results[0]
@@ -150,8 +150,8 @@ def _load_inputs(code: ReplayWriter, program: Program) -> None:
         if isinstance(data, TensorData):
             paths.setdefault(storage_key(data.storage), (f"a[{at}]", data))
     variable = [
-        (code.tensor(tensor), data, wanted)
-        for tensor, (data, _, wanted, *_) in states
+        (code.tensor(tensor), data, requires_grad)
+        for tensor, (data, _, requires_grad, *_) in states
         if not code.is_fixed(tensor) and id(tensor) not in code.positions
     ]
     for name, data, _ in variable:
@@ -172,9 +172,9 @@ def _load_inputs(code: ReplayWriter, program: Program) -> None:
             _refuse_input(code, buffer)
     loaded = {storage_key(each.data.storage) for each in used if each.origin == "x"}
     using = [each for each in variable if storage_key(each[1].storage) in loaded]
-    for name, data, wanted in using:
+    for name, data, requires_grad in using:
         code.guard(f"{name}._tensor.layout is {code.constant(data.layout)}")
-        code.guard(f"{name}._requires_grad == {wanted!r}")
+        code.guard(f"{name}._requires_grad == {requires_grad!r}")
     _guard_aliases(code, {f"{name}._tensor": data for name, data, _ in using})
 
 
@@ -229,11 +229,11 @@ def _alias_guards(code: ReplayWriter) -> tuple[frozenset[Any], list[tuple[int, A
 
     This matters if a buffer is changed that existed before the call.
     """
-    held = {id(value) for _, value in code.snapshot.slots}
+    slot_values = {id(value) for _, value in code.snapshot.slots}
     state = {
         alias_group(slots[0].storage)
         for tensor, slots in code.snapshot.tensors.values()
-        if id(tensor) not in code.positions or id(tensor) in held
+        if id(tensor) not in code.positions or id(tensor) in slot_values
     }
     given = code.given.groups
     must_alias = [(at, group) for at, group in enumerate(given) if group in state]
@@ -248,9 +248,9 @@ def _check_graphs(code: ReplayWriter) -> None:
     """Raise NotReplayable if a tensor of the state was read that has a graph."""
     read = {view.buffer for each in code.recorder.instructions for view in each.reads}
     buffers = code.recorder.buffers.buffers
-    for tensor, (data, _, wanted, node, *_) in code.snapshot.tensors.values():
+    for tensor, (data, _, requires_grad, node, *_) in code.snapshot.tensors.values():
         in_state = id(tensor) not in code.positions
-        if in_state and wanted and node and buffers.get(storage_key(data.storage)) in read:
+        if in_state and requires_grad and node and buffers.get(storage_key(data.storage)) in read:
             raise NotReplayable(
                 "it reads a tensor with a graph that is not an argument: detach() it"
             )

@@ -38,10 +38,10 @@ from mt_tensor.programs.slots import MISSING, Slot, codes_in, free_variables, pl
 from mt_tensor.programs.storages import storage_key
 from mt_tensor.programs.user_code import is_user_module
 
-MANY = 1000
+MAX_ITEM_GUARDS = 1000
 """Longer lists and dictionaries of plain values have one guard instead of one per item."""
 
-MOST = 100_000
+MAX_ITEMS = 100_000
 """Longer containers and larger arrays are an error: comparing them would take too long."""
 
 FREED = object()
@@ -55,7 +55,7 @@ class Snapshot:
         slots: the slots, with their values.
         holders: dictionaries, lists and the like, with a copy of each.
         tensors: the tensors by identity, each with its `TENSOR_SLOTS`.
-        rows: long lists and dictionaries of plain values, with their values.
+        long_containers: long lists and dictionaries of plain values, with their values.
         arrays: NumPy arrays, with their bytes.
         outer: the slot of each tuple, by the identity of the tuple.
         namespaces: the identities of dictionaries of attributes, whose order is not compared.
@@ -74,7 +74,7 @@ class Snapshot:
         self.slots: list[tuple[Slot, Any]] = []
         self.holders: list[tuple[Any, Any]] = []
         self.tensors: dict[int, tuple[Tensor, tuple[Any, ...]]] = {}
-        self.rows: list[tuple[Any, Any]] = []
+        self.long_containers: list[tuple[Any, Any]] = []
         self.arrays: list[tuple[Any, bytes]] = []
         self.namespaces: set[int] = set()
         self.generators: set[Generator] = set()
@@ -165,13 +165,13 @@ class Snapshot:
 
     def _has_slots(self, holder: Any, items: Iterable[Any]) -> bool:
         """Return whether each item is a slot; a long container of plain values has none."""
-        if len(holder) <= MANY:
+        if len(holder) <= MAX_ITEM_GUARDS:
             return True
         _check_length(f"a {type(holder).__name__}", len(holder))
         if not all(isinstance(item, CONSTANT) for item in items):
             return True
         if isinstance(holder, (dict, list, deque)):
-            self.rows.append((holder, list(items)))
+            self.long_containers.append((holder, list(items)))
         return False
 
     def _function(self, function: types.FunctionType) -> None:
@@ -278,7 +278,7 @@ class Snapshot:
 
     def changed_container(self) -> Any:
         """Return a container whose length, keys or unvisited items have changed, or None."""
-        for holder, items in self.rows:
+        for holder, items in self.long_containers:
             if not same_items(holder.values() if isinstance(holder, dict) else holder, items):
                 return holder
         for holder, copy in self.holders:
@@ -301,8 +301,8 @@ slots_of = operator.attrgetter(*TENSOR_SLOTS)
 
 def _check_length(what: str, length: int) -> None:
     """Raise CompileError if a container has too many items to compare them at each call."""
-    if length > MOST:
+    if length > MAX_ITEMS:
         raise CompileError(
             f"a compiled function can reach {what} of {length} items, more than a program compares "
-            f"({MOST}): keep it elsewhere, or make it a tensor."
+            f"({MAX_ITEMS}): keep it elsewhere, or make it a tensor."
         )

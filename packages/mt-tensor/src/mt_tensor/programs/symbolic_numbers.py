@@ -22,7 +22,7 @@ from mt_tensor.programs.comparison import same
 from mt_tensor.programs.pytree import leaves_in, map_leaves
 from mt_tensor.programs.slots import Slot
 from mt_tensor.programs.snapshot import Snapshot
-from mt_tensor.programs.watched_settings import watching
+from mt_tensor.programs.tracked_settings import tracking
 
 Guards = list[tuple[str, bool]]
 """Expressions of symbolic numbers, and their values while the program was recorded."""
@@ -147,12 +147,12 @@ class SymbolicNumbers:
         self._count = itertools.count(1)
 
     @contextmanager
-    def watched(self) -> Iterator[None]:
+    def tracked(self) -> Iterator[None]:
         """Note inside a `with` block which numbers are read outside of updates.
 
         The program is valid for the values of these only.
         """
-        with watching(self._settings, self._note):
+        with tracking(self._settings, self._note):
             yield
         for key in self._read & self._symbols.keys():
             map_leaves(self._symbols[key], SymbolicNumber.specialize)

@@ -193,8 +193,8 @@ def cov(
             raise DomainError("the sum of the weights of cov() must not be zero.")
         centered = x - (x * weight).sum(1, keepdim=True) / total
         products = (centered * weight) @ centered.T
-        lost = total if aweights is None else (weight * weights[-1]).sum()
-        degrees = elementwise("maximum", total - correction * (lost / total), 0)
+        correction_sum = total if aweights is None else (weight * weights[-1]).sum()
+        degrees = elementwise("maximum", total - correction * (correction_sum / total), 0)
     return (products / degrees).to(x.dtype).squeeze()  # type: ignore[no-any-return]
 
 

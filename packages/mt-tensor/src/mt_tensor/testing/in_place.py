@@ -32,10 +32,10 @@ def _changed(name: str, change: Callable[[Any, Any], Any], *samples: Shapes, **r
 
 def _operator_in_place(name: str) -> Callable[..., Any]:
     """Return the in-place form of an operator of the table."""
-    arity, whole = OPERATORS[name].arity, name in INTEGER_SPECS
+    arity, is_integer = OPERATORS[name].arity, name in INTEGER_SPECS
 
     def call(x: Any, y: Any) -> Any:
-        x, y = ((each.long() if whole else each).detach().clone() for each in (x, y))
+        x, y = ((each.long() if is_integer else each).detach().clone() for each in (x, y))
         return getattr(x, f"{name}_")(*(y, y + 1)[: arity - 1])
 
     return call

@@ -14,7 +14,7 @@ import numpy as np
 
 from mt_operators import OPERATORS
 from mt_operators.testing import INTEGER_SPECS, SPECS
-from mt_tensor.testing.elsewhere import elsewhere
+from mt_tensor.testing.libraries import with_library
 
 Meaning = Callable[..., Any]
 
@@ -127,7 +127,7 @@ def reference(call: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.cache
     def translated() -> Callable[..., Any]:
-        return elsewhere(call, LIBRARY)
+        return with_library(call, LIBRARY)
 
     def oracle(*arrays: Any) -> Any:
         with np.errstate(all="ignore"):
@@ -153,12 +153,12 @@ def _fold(function: Meaning) -> Meaning:
     return lambda x, dim=None, keepdim=False: function(x, axis=dim, keepdims=keepdim)
 
 
-def _extreme(function: Meaning, of_two: Meaning, place: Meaning) -> Meaning:
+def _extreme(function: Meaning, of_two: Meaning, index_of: Meaning) -> Meaning:
     def extreme(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
         if isinstance(dim, np.ndarray):
             return of_two(x, dim)
         values = function(x, dim, keepdims=keepdim)
-        return values if dim is None else Pair(values, place(x, dim, keepdims=keepdim))
+        return values if dim is None else Pair(values, index_of(x, dim, keepdims=keepdim))
 
     return extreme
 
@@ -181,12 +181,12 @@ def _median(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     return values if dim is None else Pair(values, None)
 
 
-def _spread(x: Any, dim: Any = None, unbiased: bool = True, correction: int | None = None) -> Any:
+def _variance(x: Any, dim: Any = None, unbiased: bool = True, correction: int | None = None) -> Any:
     return x.var(dim, ddof=int(unbiased) if correction is None else correction)
 
 
 def _std(x: Any, *args: Any, **settings: Any) -> Any:
-    return np.sqrt(_spread(x, *args, **settings))
+    return np.sqrt(_variance(x, *args, **settings))
 
 
 def _norm(x: Any, p: float = 2, dim: Any = None, keepdim: bool = False) -> Any:
@@ -454,9 +454,9 @@ MEANINGS: dict[str, Meaning] = {
     "max": _extreme(np.max, np.maximum, np.argmax),
     "min": _extreme(np.min, np.minimum, np.argmin),
     "aminmax": lambda x, dim=None: MinMax(x.min(dim), x.max(dim)),
-    "var": _spread,
+    "var": _variance,
     "std": _std,
-    "var_mean": lambda x, *args: (_spread(x, *args), x.mean(args[0])),
+    "var_mean": lambda x, *args: (_variance(x, *args), x.mean(args[0])),
     "std_mean": lambda x, *args: (_std(x, *args), x.mean(args[0])),
     "norm": _norm,
     "dist": lambda x, y: _norm(x - y),

@@ -14,7 +14,7 @@ _REPORTS: dict[int, Report] = {}
 """The function to call for watched settings, by their identity."""
 
 
-class Watched(Settings):
+class TrackedSettings(Settings):
     """Settings that are watched."""
 
     __slots__ = ()
@@ -28,7 +28,7 @@ def _reporting(name: str, takes_key: bool) -> Callable[..., Any]:
     """Return a method of dictionaries that also reports the key that it takes, or all keys."""
     method = getattr(dict, name)
 
-    def called(self: Watched, *arguments: Any) -> Any:
+    def called(self: TrackedSettings, *arguments: Any) -> Any:
         _REPORTS[id(self)](self, arguments[:1] if takes_key else dict.keys(self))
         return method(self, *arguments)
 
@@ -36,17 +36,17 @@ def _reporting(name: str, takes_key: bool) -> Callable[..., Any]:
 
 
 for _name in ("__getitem__", "get", "pop", "setdefault"):
-    setattr(Watched, _name, _reporting(_name, True))
+    setattr(TrackedSettings, _name, _reporting(_name, True))
 for _name in ("__eq__", "__or__", "__repr__", "__ror__", "copy", "items", "popitem", "values"):
-    setattr(Watched, _name, _reporting(_name, False))
+    setattr(TrackedSettings, _name, _reporting(_name, False))
 
 
 @contextmanager
-def watching(settings: Iterable[Settings], report: Report) -> Iterator[None]:
+def tracking(settings: Iterable[Settings], report: Report) -> Iterator[None]:
     """Inside a `with` block, call `report(settings, keys)` whenever keys of settings are read."""
     for each in settings:
         _REPORTS[id(each)] = report
-        each.__class__ = Watched
+        each.__class__ = TrackedSettings
     try:
         yield
     finally:

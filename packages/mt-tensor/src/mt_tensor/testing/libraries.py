@@ -12,7 +12,7 @@ from typing import Any
 import mt_tensor as mt
 
 
-def elsewhere(call: Callable[..., Any], library: Any) -> Callable[..., Any]:
+def with_library(call: Callable[..., Any], library: Any) -> Callable[..., Any]:
     """Return a function of the tables that uses `library` as `mt`.
 
     Args:
@@ -22,16 +22,16 @@ def elsewhere(call: Callable[..., Any], library: Any) -> Callable[..., Any]:
     """
     if not isinstance(call, types.FunctionType):
         return call
-    home = call.__module__
-    if home.startswith("mt_tensor.") and not home.startswith("mt_tensor.testing"):
+    module = call.__module__
+    if module.startswith("mt_tensor.") and not module.startswith("mt_tensor.testing"):
         name = call.__name__
         owner = library.linalg if getattr(mt.linalg, name, None) is call else library
         return getattr(owner, name)  # type: ignore[no-any-return]
-    known = {name: _exchanged(call.__globals__[name], library) for name in _names(call)}
+    known = {name: _substituted(call.__globals__[name], library) for name in _names(call)}
     cells = tuple(
-        types.CellType(_exchanged(cell.cell_contents, library)) for cell in call.__closure__ or ()
+        types.CellType(_substituted(cell.cell_contents, library)) for cell in call.__closure__ or ()
     )
-    defaults = _exchanged(call.__defaults__, library)
+    defaults = _substituted(call.__defaults__, library)
     translated = types.FunctionType(call.__code__, known, call.__name__, defaults, cells)
     translated.__kwdefaults__ = call.__kwdefaults__
     return translated
@@ -41,7 +41,7 @@ def _names(call: types.FunctionType) -> list[str]:
     return [n for n in (*call.__code__.co_names, "__builtins__") if n in call.__globals__]
 
 
-def _exchanged(value: Any, library: Any) -> Any:
+def _substituted(value: Any, library: Any) -> Any:
     if isinstance(value, tuple):
-        return tuple(_exchanged(part, library) for part in value)
-    return library if value is mt else elsewhere(value, library)
+        return tuple(_substituted(part, library) for part in value)
+    return library if value is mt else with_library(value, library)

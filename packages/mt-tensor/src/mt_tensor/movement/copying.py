@@ -10,7 +10,7 @@ from __future__ import annotations
 from mt_tensor.core.tensor import Tensor
 
 
-def apart(result: Tensor, source: Tensor) -> Tensor:
+def copy_if_aliased(result: Tensor, source: Tensor) -> Tensor:
     """Return `result`, or a copy if it shares memory with `source`."""
     shares = source.backend.same_memory(result._tensor.storage, source._tensor.storage)
     return result.clone() if shares else result
