@@ -77,6 +77,16 @@ def test_large_reduction_is_fused_with_its_formula(shape, dim, reduction):
     assert calls[0].endswith("_of_sub_tanh")
 
 
+@pytest.mark.parametrize("shape", [(30, 1, 20), (7, 1, 1, 50), (1, 70, 1, 9)])
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_fused_reduction_around_dimensions_of_size_1_gives_same_bits(reduction, shape):
+    def function(x, y):
+        return getattr((x - y).exp(), reduction)((0, len(shape) - 1))
+
+    with small_as_large():
+        check_same_bits(function, random(shape), random(shape, seed=1))
+
+
 @settings(deadline=None, max_examples=25)
 @given(data=st.data(), dtype=st.sampled_from(["float32", "float64"]))
 def test_fused_reduction_gives_same_bits_as_eager(data, dtype):

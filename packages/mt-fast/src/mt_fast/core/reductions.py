@@ -148,7 +148,8 @@ def planned(
     result = row_major(reduce_shape(shape, dims, keepdim), dtype)
     count, parallel = result.size, source.size >= parallel_from
     kept = [d for d in range(len(shape)) if d not in dims]
-    is_rows = source.row_major and kept == [*range(len(kept))]
+    order = [d for d in (*kept, *dims) if shape[d] > 1]
+    is_rows = source.row_major and order == sorted(order)
     if not is_rows or (parallel and count < FEW):
         special = SPECIAL_CASES.get("reduce")
         run = special and special(operator, source, dims, result, parallel_from)
