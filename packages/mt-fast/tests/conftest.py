@@ -23,7 +23,7 @@ def clear_plans():
 @pytest.fixture
 def no_thresholds(monkeypatch, clear_plans):
     """Run kernels for tensors of any size, and split their work into small pieces."""
-    monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
+    monkeypatch.setattr(loops, "KERNEL_FROM", 0)
     monkeypatch.setattr(loops, "MIN_PIECE", 7)
     monkeypatch.setattr(parts, "MIN_PART", 5)
     monkeypatch.setattr(kernels, "COLUMNS", 4)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import mt_tensor as mt
-from mt_fast.core.loops import WORTH_A_KERNEL
+from mt_fast.core.loops import KERNEL_FROM
 from mt_fast.small import ufuncs
 from mt_operators import OPERATORS
 from mt_tensor import bool_, float16, float32, float64, int64
@@ -24,7 +24,7 @@ assert MATRIX is not None
 SLICE = mt.arange(8, dtype="float32", backend="fast")[2:]._tensor
 VIEW = SLICE.view((6,))  # starts inside its storage, like the slice
 ROW = mt.arange(3, dtype="float32", backend="fast")._tensor
-LARGE = mt.arange(WORTH_A_KERNEL, dtype="float32", backend="fast").view(128, 128)._tensor
+LARGE = mt.arange(KERNEL_FROM, dtype="float32", backend="fast").view(128, 128)._tensor
 REVERSED = VECTOR.slice((5,), (-1,), (6,))
 
 

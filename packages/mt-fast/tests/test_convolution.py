@@ -235,7 +235,12 @@ def test_random_settings_match_sums_over_windows(case: Case) -> None:
 @given(cases())
 def test_batched_small_images_match_sums_over_windows(case: Case) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"SMALL": 2000, "MANY": 1, "MULTIPLICATIONS": 0, "WIDE": 200}.items():
+        for name, value in {
+            "MAX_POSITIONS": 2000,
+            "MIN_IMAGES": 1,
+            "MULTIPLICATIONS": 0,
+            "MAX_ROW": 200,
+        }.items():
             patch.setattr(small_images, name, value)
         check(case, np.float32)
 
@@ -245,7 +250,7 @@ def test_batched_small_images_match_sums_over_windows(case: Case) -> None:
 def test_buffers_of_any_size_match_sums_over_windows(case: Case, size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buffers, "BUFFER", size)
-        patch.setattr(convolution, "FEWEST", 1)
+        patch.setattr(convolution, "MIN_CHANNELS", 1)
         for planned in PLANS:
             planned.cache_clear()
         check(case, np.float32)

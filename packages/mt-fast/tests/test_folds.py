@@ -122,12 +122,12 @@ def test_nan_and_infinity_give_same_bits_as_eager():
 
 
 def test_comparison_detects_wrong_start(monkeypatch):
-    original = folds._computing
+    original = folds._filled_step
 
     def shifted(step, filling):
         fused = original(step, filling)
         return folds._Step(fused.step, fused.filling, fused.size, fused.start + 1, fused.extra)
 
-    monkeypatch.setattr(folds, "_computing", shifted)
+    monkeypatch.setattr(folds, "_filled_step", shifted)
     with pytest.raises(AssertionError):
         check_same_bits(lambda x: x.tanh().sum(1), random((16, 2000))[:, :1500].clone())

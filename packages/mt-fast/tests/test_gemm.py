@@ -118,4 +118,4 @@ def test_small_and_narrow_products_use_blas():
     assert not gemm.pays(64, 1, 4096, 4096)
     assert gemm.pays(1, 1024, 1024, 1024)
     assert gemm.pays(64, 64, 64, 64)
-    assert products.of_floats(draw(3, 4), draw(4, 5)).shape == (3, 5)
+    assert products.matmul_floats(draw(3, 4), draw(4, 5)).shape == (3, 5)

@@ -60,7 +60,7 @@ def test_elementwise_matches_numpy_for_every_combination_of_layouts(
     fast, clear_plans, shape, layouts, target
 ):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loops, "WORTH_A_KERNEL", 0)
+        patch.setattr(loops, "KERNEL_FROM", 0)
         clear_plans()
         a, b = np.random.default_rng(0).standard_normal((2, *shape)).astype("f4")
         x, y = (view(v, layout, fast) for v, layout in zip((a, b), layouts, strict=True))
@@ -109,7 +109,7 @@ def test_only_large_operations_use_threads(fast, clear_plans, name, monkeypatch)
         run(kernel, units, parallel, *arguments)
 
     monkeypatch.setattr(Kernel, "run", record)
-    monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
+    monkeypatch.setattr(loops, "KERNEL_FROM", 0)
     for large in (False, True):
         x = mt.arange(24, dtype="float32").view(4, 6)
         monkeypatch.setattr(fast, "parallel_from", 1 if large else 10**9)
@@ -322,7 +322,7 @@ def test_permuted_tensors_are_copied_and_converted(fast, clear_plans, shape, dty
     array = np.random.default_rng(0).integers(-9, 9, shape).astype(dtype)
     transposed = np.ascontiguousarray(array.transpose(order))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loops, "WORTH_A_KERNEL", 0)
+        patch.setattr(loops, "KERNEL_FROM", 0)
         clear_plans()
         patch.setattr(fast, "parallel_from", data.draw(st.sampled_from([1, 10**9])))
         x = mt.tensor(array).permute(*order)
@@ -349,8 +349,8 @@ def test_source_shows_kernel_of_operator_and_layout():
     assert "float64" not in backward
     assert " x_data" not in backward  # the gradient reads the output only
     assert "_rows(" in mt_fast.source("mul", layout="rows", dtype="float64")
-    assert "part = t0" in mt_fast.source("add", layout="fold")
-    assert "part = larger(part, value)" in mt_fast.source("maximum", layout="columns")
+    assert "acc = t0" in mt_fast.source("add", layout="fold")
+    assert "acc = larger(acc, value)" in mt_fast.source("maximum", layout="columns")
     assert "condition" in mt_fast.source("where")
     compile(text, "text", "exec")
 

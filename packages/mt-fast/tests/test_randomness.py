@@ -3,7 +3,7 @@
 import pytest
 
 import mt_tensor as mt
-from mt_fast.random_numbers.philox import TOGETHER, WORTH_DRAWING
+from mt_fast.random_numbers.philox import BLOCKS_AT_ONCE, KERNEL_FROM
 
 BLOCK = {"float32": 8, "float64": 4}
 
@@ -17,8 +17,8 @@ def test_rand_matches_numpy_at_any_position(dtype, position, parallel, monkeypat
     ours, theirs = mt.Generator(), mt.Generator()
     for generator in (ours, theirs):
         generator.set_state({"seed": 2**65 + 3, "blocks": position})
-    full = -(-WORTH_DRAWING // (TOGETHER * BLOCK[dtype])) * TOGETHER * BLOCK[dtype]
-    for size in (3, WORTH_DRAWING - 1, WORTH_DRAWING, full, full + 1, full + BLOCK[dtype] - 1):
+    full = -(-KERNEL_FROM // (BLOCKS_AT_ONCE * BLOCK[dtype])) * BLOCKS_AT_ONCE * BLOCK[dtype]
+    for size in (3, KERNEL_FROM - 1, KERNEL_FROM, full, full + 1, full + BLOCK[dtype] - 1):
         drawn = mt.rand(size, dtype=dtype, generator=ours, backend="fast")
         expected = mt.rand(size, dtype=dtype, generator=theirs, backend="numpy")
         assert (drawn.numpy() == expected.numpy()).all(), size
@@ -28,17 +28,17 @@ def test_rand_matches_numpy_at_any_position(dtype, position, parallel, monkeypat
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_rand_of_16_bit_dtypes_matches_numpy(dtype):
     ours, theirs = (mt.Generator().manual_seed(3) for _ in range(2))
-    drawn = mt.rand(2 * WORTH_DRAWING, dtype=dtype, generator=ours, backend="fast")
-    expected = mt.rand(2 * WORTH_DRAWING, dtype=dtype, generator=theirs, backend="numpy")
+    drawn = mt.rand(2 * KERNEL_FROM, dtype=dtype, generator=ours, backend="fast")
+    expected = mt.rand(2 * KERNEL_FROM, dtype=dtype, generator=theirs, backend="numpy")
     assert drawn.tolist() == expected.tolist()
 
 
 def test_compiled_function_draws_new_numbers_in_each_call():
     @mt.compile
     def noise():
-        return mt.rand(2 * WORTH_DRAWING, backend="fast")
+        return mt.rand(2 * KERNEL_FROM, backend="fast")
 
     mt.manual_seed(5)
     drawn = [noise().tolist() for _ in range(3)]
     mt.manual_seed(5)
-    assert drawn == [mt.rand(2 * WORTH_DRAWING).tolist() for _ in range(3)]
+    assert drawn == [mt.rand(2 * KERNEL_FROM).tolist() for _ in range(3)]

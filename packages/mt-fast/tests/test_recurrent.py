@@ -70,7 +70,7 @@ def test_fits_rejects_unsupported_arguments(monkeypatch):
     assert not LSTM.fits(x, h, c, w.double(), *order)
     assert not LSTM.fits(*(y.half() for y in (x, h, c, w)), *order)
     assert not LSTM.fits(x[:, :0], h[:0], c[:0], w, *order)
-    monkeypatch.setattr(layers, "WORTH_PANELS", w.numel() // STEPS)
+    monkeypatch.setattr(layers, "PANELS_FROM", w.numel() // STEPS)
     assert not LSTM.fits(x[1:], h, c, w, *order)
 
 

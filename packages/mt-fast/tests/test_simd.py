@@ -23,13 +23,13 @@ def _copy(target: Any, source: Any, step: int, count: int) -> None:
 
 
 @njit
-def _copy_every(target: Any, source: Any, step: int, count: int) -> None:
-    simd.copy_every(target, TARGET_START, source, SOURCE_START, step, count, source.size)
+def _copy_from_strided(target: Any, source: Any, step: int, count: int) -> None:
+    simd.copy_from_strided(target, TARGET_START, source, SOURCE_START, step, count, source.size)
 
 
 @njit
-def _copy_to_every(target: Any, source: Any, step: int, count: int) -> None:
-    simd.copy_to_every(target, TARGET_START, step, source, SOURCE_START, count)
+def _copy_to_strided(target: Any, source: Any, step: int, count: int) -> None:
+    simd.copy_to_strided(target, TARGET_START, step, source, SOURCE_START, count)
 
 
 @njit
@@ -38,8 +38,8 @@ def _clear(target: Any, source: Any, step: int, count: int) -> None:
 
 
 @njit
-def _clear_every(target: Any, source: Any, step: int, count: int) -> None:
-    simd.clear_every(target, TARGET_START, step, count)
+def _clear_strided(target: Any, source: Any, step: int, count: int) -> None:
+    simd.clear_strided(target, TARGET_START, step, count)
 
 
 def _run(function: Callable[..., None], step: int, count: int, dtype: Any) -> tuple[Any, Any]:
@@ -69,10 +69,10 @@ def test_copy_and_clear_write_exactly_the_row(dtype: Any) -> None:
 def test_copy_and_clear_with_step_write_only_strided_elements(step: int) -> None:
     for count in COUNTS:
         positions = TARGET_START + step * np.arange(count)
-        for function in (_copy_to_every, _clear_every):
+        for function in (_copy_to_strided, _clear_strided):
             found, source = _run(function, step, count, np.float32)
             values = (
-                source[SOURCE_START : SOURCE_START + count] if function is _copy_to_every else 0
+                source[SOURCE_START : SOURCE_START + count] if function is _copy_to_strided else 0
             )
             np.testing.assert_array_equal(found[positions], values)
             assert np.all(np.delete(found, positions) == -1)
@@ -80,9 +80,9 @@ def test_copy_and_clear_with_step_write_only_strided_elements(step: int) -> None
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("step", [1, 2, 3])
-def test_copy_every_gathers_strided_elements(step: int, dtype: Any) -> None:
+def test_copy_from_strided_gathers_strided_elements(step: int, dtype: Any) -> None:
     for count in COUNTS:
-        found, source = _run(_copy_every, step, count, dtype)
+        found, source = _run(_copy_from_strided, step, count, dtype)
         expected = source[SOURCE_START : SOURCE_START + step * count : step]
         np.testing.assert_array_equal(found[TARGET_START : TARGET_START + count], expected)
         assert np.all(found[:TARGET_START] == -1)
@@ -90,11 +90,11 @@ def test_copy_every_gathers_strided_elements(step: int, dtype: Any) -> None:
         assert np.all(found[TARGET_START + count + LANES :] == -1)
 
 
-def test_copy_every_does_not_read_beyond_the_source() -> None:
+def test_copy_from_strided_does_not_read_beyond_the_source() -> None:
     for count in COUNTS[1:]:
         source = np.arange(SOURCE_START + 2 * count - 1, dtype=np.float32)
         found = np.full(TARGET_START + count + LANES, -1, np.float32)
-        _copy_every(found, source, 2, count)
+        _copy_from_strided(found, source, 2, count)
         np.testing.assert_array_equal(
             found[TARGET_START : TARGET_START + count], source[SOURCE_START::2]
         )

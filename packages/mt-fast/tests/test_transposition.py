@@ -37,7 +37,7 @@ def fast():
 @pytest.fixture
 def large(fast, monkeypatch, clear_plans):
     """The backend with kernels for tensors of any size, on two threads."""
-    monkeypatch.setattr(loops, "WORTH_A_KERNEL", 0)
+    monkeypatch.setattr(loops, "KERNEL_FROM", 0)
     monkeypatch.setattr(fast, "parallel_from", 1)
     numba.set_num_threads(THREADS)
     clear_plans()
@@ -82,7 +82,7 @@ def test_elementwise_matches_numpy_for_every_dimension_order(
         b = b[..., :1, :] if kept == "rows" else b[..., :1]
     x, y = permuted(a, orders[0]), permuted(b, orders[1]).expand(*shape)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loops, "WORTH_A_KERNEL", 0)
+        patch.setattr(loops, "KERNEL_FROM", 0)
         clear_plans()
         patch.setattr(fast, "parallel_from", 1)
         numba.set_num_threads(threads)

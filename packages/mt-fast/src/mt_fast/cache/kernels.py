@@ -34,7 +34,7 @@ from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import _Cache
 
 from mt_fast.cache.folder import Folder, hashed
-from mt_fast.core.tables import KEEP, START
+from mt_fast.core.tables import DISPATCHER_HOOKS, START
 from mt_operators.core import table
 
 FOLDER = Folder("mt-fast", "MT_FAST_CACHE")
@@ -177,4 +177,4 @@ def cache_folder() -> Path | None:
 
 
 START.append(FOLDER.path)
-KEEP.append(cached)
+DISPATCHER_HOOKS.append(cached)

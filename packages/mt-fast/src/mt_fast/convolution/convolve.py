@@ -40,7 +40,7 @@ from mt_fast.gemm.gemm import add_rows
 from mt_fast.gemm.inner_products import inner_products
 from mt_fast.gemm.tiles import LARGEST, product
 from mt_fast.vectors.compiler import inner
-from mt_fast.vectors.instructions import copy_to_every
+from mt_fast.vectors.instructions import copy_to_strided
 from mt_tensor.extending import Array
 
 Pair = tuple[int, int]
@@ -49,7 +49,7 @@ PARALLEL_FROM = 2**18
 """The number of multiplications from which all threads are used: they take about as long as waking
 a sleeping thread. Starting a thread that is awake takes almost no time."""
 
-FEWEST = 32
+MIN_CHANNELS = 32
 """The minimum number of channels in the buffer at once: adding the results of fewer channels takes
 as long as computing them."""
 
@@ -121,7 +121,7 @@ def convolve(images: Array, kernels: Array, bias: Array | None, settings: Settin
         Shape (n, outputs, out height, out width), where a size becomes `(size + 2 * padding -
         dilation * (kernel - 1) - 1) // stride + 1`.
     """
-    if _is_a_line(images.shape, kernels.shape, settings):
+    if _is_row(images.shape, kernels.shape, settings):
         return _transposed(
             convolve(_transposed(images), _transposed(kernels), bias, settings.transposed())
         )
@@ -134,7 +134,7 @@ def convolve(images: Array, kernels: Array, bias: Array | None, settings: Settin
     return out
 
 
-def _is_a_line(image: Sequence[int], kernel: Sequence[int], settings: Settings) -> bool:
+def _is_row(image: Sequence[int], kernel: Sequence[int], settings: Settings) -> bool:
     """Return whether a convolution is one of rows: height 1 without padding, and width above 1.
 
     The shapes of image and kernel are (..., height, width); the width is that of the image.
@@ -187,10 +187,10 @@ def _forward_plan(
     layout = Layout(0, outputs * rows * columns, rows * columns, columns, 1)
     parts = [Part(layout, rows, columns, tuple(range(math.prod(kernel))))]
     sizes = (n, groups, channels, outputs // groups)
-    return (n, outputs, rows, columns), _arranged(windows, parts, sizes, itemsize, threads)
+    return (n, outputs, rows, columns), _plan_work(windows, parts, sizes, itemsize, threads)
 
 
-def _arranged(
+def _plan_work(
     windows: Windows,
     parts: Sequence[Part],
     sizes: tuple[int, int, int, int],
@@ -214,29 +214,29 @@ def _arranged(
     parallel = positions * outputs * channels * taps >= PARALLEL_FROM
     units = n * groups
     rows_per_thread = -(-windows.rows * units // (threads if parallel else 1))
-    lines = {(1, windows.columns)} == {(part.layout.column, part.layout.row) for part in parts}
-    at_once = _alike(windows, channels, itemsize) if lines else max(channels, 1)
-    rows = min(rows_that_fit(windows, at_once, itemsize), rows_per_thread)
-    strips, offsets = plan(windows, at_once, rows)
-    by_tap = offsets.reshape(at_once, windows.kernel_height * windows.kernel_width)
+    dense = {(1, windows.columns)} == {(part.layout.column, part.layout.row) for part in parts}
+    block_channels = _block_channels(windows, channels, itemsize) if dense else max(channels, 1)
+    rows = min(rows_that_fit(windows, block_channels, itemsize), rows_per_thread)
+    strips, offsets = plan(windows, block_channels, rows)
+    by_tap = offsets.reshape(block_channels, windows.kernel_height * windows.kernel_width)
     rows_of_parts = [by_tap[:, part.taps].reshape(-1) for part in parts]
     ends = list(itertools.accumulate((len(each) for each in rows_of_parts), initial=0))
     table = [
         (*part.layout, part.rows, part.columns, *bounds)
         for part, bounds in zip(parts, itertools.pairwise(ends), strict=True)
     ]
-    settings = ((groups, channels, outputs, at_once), tuple(windows), tuple(strips))
+    settings = ((groups, channels, outputs, block_channels), tuple(windows), tuple(strips))
     arrays = (np.concatenate(rows_of_parts), np.array(table, np.int64))
     return Work(units * strips.number, parallel, *arrays, settings)
 
 
-def _alike(windows: Windows, channels: int, itemsize: int) -> int:
+def _block_channels(windows: Windows, channels: int, itemsize: int) -> int:
     """Return the number of channels in the buffer at once, so that blocks have about equal size.
 
     It does not depend on the number of threads, since it determines the order of additions.
     """
     channels = max(channels, 1)
-    fit = max(channels_that_fit(windows, windows.rows, itemsize), FEWEST)
+    fit = max(channels_that_fit(windows, windows.rows, itemsize), MIN_CHANNELS)
     return -(-channels // -(-channels // fit))
 
 
@@ -269,21 +269,21 @@ def _convolution(
         windows: the windows of the positions.
         strips: how images are cut into strips.
     """
-    groups, channels, outputs, at_once = lengths
+    groups, channels, outputs, block = lengths
     windows, strips = Windows(*windows), Strips(*strips)
     planes = buffer(strips, 1, images)
     scratch = np.empty(LARGEST * strips.rows * windows.columns, out.dtype)
     zeros = np.zeros(LARGEST, out.dtype)
     for unit in range(lo, hi):
-        which, strip = unit // strips.number, unit % strips.number
-        image, group = which // groups, which % groups
+        image_group, strip = unit // strips.number, unit % strips.number
+        image, group = image_group // groups, image_group % groups
         row = strip * strips.rows
         rows = min(strips.rows, windows.rows - row)
         count = rows * windows.columns
-        for done in range(0, max(channels, 1), at_once):  # without channels there is a bias
-            now = min(at_once, channels - done)
-            start = (which * channels + done) * windows.height * windows.width
-            fill(planes, images, start, now, row, windows, strips)
+        for done in range(0, max(channels, 1), block):  # without channels there is a bias
+            channel_count = min(block, channels - done)
+            start = (image_group * channels + done) * windows.height * windows.width
+            fill(planes, images, start, channel_count, row, windows, strips)
             for first in range(0, outputs, LARGEST):
                 used, channel = min(LARGEST, outputs - first), group * outputs + first
                 for part in range(len(table)):
@@ -291,28 +291,28 @@ def _convolution(
                         table[part, 0], table[part, 1], table[part, 2], table[part, 3],
                         table[part, 4],
                     )  # fmt: skip
-                    begin, each = table[part, 7], (table[part, 8] - table[part, 7]) // at_once
-                    taps = each * channels
-                    weight = groups * outputs * begin + channel * taps + each * done
+                    begin, part_taps = table[part, 7], (table[part, 8] - table[part, 7]) // block
+                    taps = part_taps * channels
+                    weight = groups * outputs * begin + channel * taps + part_taps * done
                     at = layout.start + image * layout.image + channel * layout.channel
                     at += row * layout.row
-                    in_a_row = layout.column == 1 and layout.row == windows.columns
-                    aside = done > 0 or not in_a_row
-                    target, to, step = (scratch, 0, count) if aside else (out, at, layout.channel)
+                    is_contiguous = layout.column == 1 and layout.row == windows.columns
+                    staged = done > 0 or not is_contiguous
+                    target, to, step = (scratch, 0, count) if staged else (out, at, layout.channel)
                     starts, origin = (zeros, 0) if done else (bias, channel)
                     product(
                         target, to, step, used, count, starts, origin, weights, weight, (taps, 1),
-                        planes, 0, offsets, begin, each * now,
+                        planes, 0, offsets, begin, part_taps * channel_count,
                     )  # fmt: skip
-                    if not in_a_row:
+                    if not is_contiguous:
                         sizes_of_part = (used, min(rows, table[part, 5] - row), table[part, 6])
-                        _spread(scratch, count, windows.columns, out, at, sizes_of_part, layout)
-                    elif aside:
+                        _scatter(scratch, count, windows.columns, out, at, sizes_of_part, layout)
+                    elif staged:
                         add_rows(out, at, layout.channel, scratch, count, used, count)
 
 
 @inner
-def _spread(
+def _scatter(
     scratch: Any, channel_stride: Any, width: Any, out: Any, start: Any, lengths: Any, layout: Any
 ) -> None:
     """Copy results from `scratch` to the result.
@@ -327,7 +327,7 @@ def _spread(
     for channel in range(channels):
         for row in range(rows):
             at = start + channel * layout.channel + row * row_step
-            copy_to_every(out, at, step, scratch, channel * channel_stride + row * width, columns)
+            copy_to_strided(out, at, step, scratch, channel * channel_stride + row * width, columns)
 
 
 _CONVOLUTION = Kernel.of(_convolution, allocates=True)
@@ -349,13 +349,13 @@ def image_gradient(grad: Array, kernels: Array, image_shape: Pair, settings: Set
     Returns:
         Shape (n, channels, height, width).
     """
-    if _is_a_line(image_shape, kernels.shape, settings):
-        turned = (_transposed(grad), _transposed(kernels), image_shape[::-1])
-        return _transposed(image_gradient(*turned, settings.transposed()))
-    shape, taps, whole, work = _gradient_plan(
+    if _is_row(image_shape, kernels.shape, settings):
+        exchanged = (_transposed(grad), _transposed(kernels), image_shape[::-1])
+        return _transposed(image_gradient(*exchanged, settings.transposed()))
+    shape, taps, covers_all, work = _gradient_plan(
         grad.shape, kernels.shape, image_shape, settings, grad.itemsize, thread_count()
     )
-    out = empty(shape, grad.dtype) if whole else np.zeros(shape, grad.dtype)
+    out = empty(shape, grad.dtype) if covers_all else np.zeros(shape, grad.dtype)
     if work is not None:
         groups = settings.groups
         outputs, channels, *kernel = kernels.shape
@@ -391,16 +391,16 @@ def _phases(kernel: int, length: int, stride: int, padding: int, dilation: int) 
     gradient of an element is the sum, over the taps for which there is such a q, of the gradients
     at these q, each times the weight of the tap.
     """
-    between = stride // math.gcd(stride, dilation)  # taps of one phase
+    tap_step = stride // math.gcd(stride, dilation)  # taps of one phase
     for first in sorted({(k * dilation - padding) % stride for k in range(kernel)}):
         if first >= length:
             break
         taps = [k for k in range(kernel) if (first + padding - k * dilation) % stride == 0]
-        before = taps[0] - between  # the slice down to 0 ends with None
+        stop = taps[0] - tap_step  # the slice down to 0 ends with None
         yield Phase(
             first,
             -(-(length - first) // stride),
-            slice(taps[-1], None if before < 0 else before, -between),
+            slice(taps[-1], None if stop < 0 else stop, -tap_step),
             tuple((first + padding - k * dilation) // stride for k in reversed(taps)),
         )
 
@@ -445,9 +445,9 @@ def _gradient_plan(
         )
         parts.append(Part(layout, vertical.length, horizontal.length, numbers))
         taps.append((vertical.taps, horizontal.taps))
-    whole = sum(part.rows * part.columns for part in parts) == size
-    work = _arranged(windows, parts, (n, groups, outputs // groups, channels), itemsize, threads)
-    return (n, channels * groups, *image), taps, whole and work is not None, work
+    covers_all = sum(part.rows * part.columns for part in parts) == size
+    work = _plan_work(windows, parts, (n, groups, outputs // groups, channels), itemsize, threads)
+    return (n, channels * groups, *image), taps, covers_all and work is not None, work
 
 
 def _common(phases: Sequence[Phase]) -> tuple[int, int, int]:
@@ -473,9 +473,9 @@ def kernel_gradient(grad: Array, images: Array, kernel_size: Pair, settings: Set
     Returns:
         Shape (outputs, channels / groups, kernel height, kernel width).
     """
-    if _is_a_line(images.shape, kernel_size, settings):
-        turned = (_transposed(grad), _transposed(images), kernel_size[::-1])
-        return _transposed(kernel_gradient(*turned, settings.transposed()))
+    if _is_row(images.shape, kernel_size, settings):
+        exchanged = (_transposed(grad), _transposed(images), kernel_size[::-1])
+        return _transposed(kernel_gradient(*exchanged, settings.transposed()))
     stride, padding, dilation, groups = settings
     n, outputs, rows, columns = grad.shape
     channels = images.shape[1] // groups
@@ -487,15 +487,15 @@ def kernel_gradient(grad: Array, images: Array, kernel_size: Pair, settings: Set
     windows = Windows._make(itertools.chain(*pairs))
     threads = thread_count() if grad.size * taps >= PARALLEL_FROM else 1
     strip_rows = min(max(POSITIONS // columns, 1), -(-rows * n // threads), rows)
-    whole = strip_rows == rows  # then several small images can be in the buffer at once
-    held = max(min(POSITIONS // (rows * columns), -(-n // threads)), 1) if whole else 1
-    block = min(channels, channels_that_fit(windows, strip_rows, held * grad.itemsize))
+    single = strip_rows == rows  # then several small images can be in the buffer at once
+    block_images = max(min(POSITIONS // (rows * columns), -(-n // threads)), 1) if single else 1
+    block = min(channels, channels_that_fit(windows, strip_rows, block_images * grad.itemsize))
     strips, offsets = plan(windows, block, strip_rows)
     parts = min(threads, n * strips.number)
     totals = np.zeros((parts, outputs * taps), grad.dtype)
     lengths = (n, groups, channels, outputs // groups)
     arrays = (images.reshape(-1), grad.reshape(-1), offsets, totals.reshape(-1))
-    sizes = (lengths, tuple(windows), tuple(strips), (block, held))
+    sizes = (lengths, tuple(windows), tuple(strips), (block, block_images))
     _KERNEL_GRADIENTS.run(parts, threads > 1, *arrays, *sizes)
     total: Array = totals[0] if parts == 1 else totals.sum(0)
     return total.reshape(shape)
@@ -522,8 +522,8 @@ def _kernel_gradients(
     """
     number, groups, channels, outputs = lengths
     windows, strips = Windows(*windows), Strips(*strips)
-    block_channels, held = at_once
-    planes = buffer(strips, held, images)
+    block_channels, block_images = at_once
+    planes = buffer(strips, block_images, images)
     positions = windows.rows * windows.columns
     steps = (positions, groups * outputs * positions)
     elements = windows.kernel_height * windows.kernel_width
@@ -532,20 +532,20 @@ def _kernel_gradients(
     parts, units = totals.size // size, number * strips.number
     for part in range(lo, hi):
         last = units * (part + 1) // parts
-        for unit in range(units * part // parts, last, held):
+        for unit in range(units * part // parts, last, block_images):
             image, strip = unit // strips.number, unit % strips.number
-            several = min(held, last - unit)
+            image_count = min(block_images, last - unit)
             row = strip * strips.rows
             count = min(strips.rows, windows.rows - row) * windows.columns
-            for part_of_channels in range(groups * blocks):
-                group, block = part_of_channels // blocks, part_of_channels % blocks
+            for channel_block in range(groups * blocks):
+                group, block = channel_block // blocks, channel_block % blocks
                 first_channel = block * block_channels
-                seen = min(block_channels, channels - first_channel)
-                for i in range(several):
+                channel_count = min(block_channels, channels - first_channel)
+                for i in range(image_count):
                     start = ((image + i) * groups + group) * channels + first_channel
                     start *= windows.height * windows.width
                     to = planes[i * strips.size :]
-                    fill(to, images, start, seen, row, windows, strips)
+                    fill(to, images, start, channel_count, row, windows, strips)
                 for first in range(0, outputs, LARGEST):
                     output = group * outputs + first
                     at = (output * channels + first_channel) * elements
@@ -554,7 +554,7 @@ def _kernel_gradients(
                     inner_products(
                         totals, part * size + at, channels * elements,
                         min(LARGEST, outputs - first), grad, start, steps, planes, 0, strips.size,
-                        offsets, 0, seen * elements, several, count,
+                        offsets, 0, channel_count * elements, image_count, count,
                     )  # fmt: skip
 
 

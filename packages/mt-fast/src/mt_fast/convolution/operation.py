@@ -38,20 +38,20 @@ class _Convolution(FusedKernel):
         """Return the gradients of images, kernels and biases, each if it is needed."""
         x, kernels, *_ = arguments
         upstream, settings = array_of(grad), Settings(*arguments[3:])
-        of_images = of_kernels = of_biases = None
+        grad_images = grad_kernels = grad_biases = None
         if needs[0] and not math.isfinite(
             no_warnings().run(np.add.reduce, array_of(kernels), None)
         ):
-            of_images = _image_gradient_by_composition(grad, *arguments)
+            grad_images = _image_gradient_by_composition(grad, *arguments)
         elif needs[0]:
             found = image_gradient(upstream, array_of(kernels), x.shape[2:], settings)
-            of_images = tensor_of(found, x)
+            grad_images = tensor_of(found, x)
         if needs[1]:
             found = kernel_gradient(upstream, array_of(x), kernels.shape[2:], settings)
-            of_kernels = tensor_of(found, x)
+            grad_kernels = tensor_of(found, x)
         if needs[2]:
-            of_biases = _sum_for_each_channel(upstream, grad)
-        return of_images, of_kernels, of_biases, None, None, None, None
+            grad_biases = _sum_for_each_channel(upstream, grad)
+        return grad_images, grad_kernels, grad_biases, None, None, None, None
 
 
 def _image_gradient_by_composition(
@@ -64,8 +64,8 @@ def _image_gradient_by_composition(
     images = x.detach().requires_grad_()
     with enable_grad():
         out = FUSED["conv2d"](images, kernels.detach(), None, *rest[1:])
-        (found,) = derivatives(out, images, grad)
-    return found
+        (gradient,) = derivatives(out, images, grad)
+    return gradient
 
 
 def _sum_for_each_channel(upstream: Array, grad: Tensor) -> Tensor:

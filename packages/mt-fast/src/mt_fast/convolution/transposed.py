@@ -29,24 +29,24 @@ class TransposedConvolution(FusedKernel):
         """Return whether the convolution fits, and the output padding is below the stride."""
         x, kernels, bias, stride, _, more, *_ = arguments
         fit = all(added < step for added, step in zip(more, stride, strict=True))
-        given = (kernels, bias, *_settings(arguments))
-        return fit and x.numel() > 0 and self._convolution.fits(_images(*arguments), *given)
+        inputs = (kernels, bias, *_settings(arguments))
+        return fit and x.numel() > 0 and self._convolution.fits(_images(*arguments), *inputs)
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the gradient of the convolution with respect to its images, plus the biases."""
         x, kernels, bias, *_ = arguments
-        given = (_images(*arguments), kernels, None, *_settings(arguments))
-        out, *_ = self._convolution.gradient(x, (), (True, False, False), *given)
+        inputs = (_images(*arguments), kernels, None, *_settings(arguments))
+        out, *_ = self._convolution.gradient(x, (), (True, False, False), *inputs)
         return out if bias is None else out.add_(bias.reshape(-1, 1, 1)), ()
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of images, kernels and biases, each if it is needed."""
         x, kernels, *_ = arguments
-        given = (grad, kernels, None, *_settings(arguments))
-        of_images = self._convolution.value((), *given)[0] if needs[0] else None
-        _, of_kernels, *_ = self._convolution.gradient(x, (), (False, needs[1], False), *given)
-        of_biases = grad.sum((0, 2, 3)) if needs[2] else None
-        return of_images, of_kernels, of_biases, None, None, None, None, None
+        inputs = (grad, kernels, None, *_settings(arguments))
+        grad_images = self._convolution.value((), *inputs)[0] if needs[0] else None
+        _, grad_kernels, *_ = self._convolution.gradient(x, (), (False, needs[1], False), *inputs)
+        grad_biases = grad.sum((0, 2, 3)) if needs[2] else None
+        return grad_images, grad_kernels, grad_biases, None, None, None, None, None
 
 
 def _settings(arguments: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from mt_fast.gemm.scratch import scratch
 from mt_fast.vectors.compiler import allocating, inner
-from mt_fast.vectors.instructions import clear, clear_every, copy, copy_every
+from mt_fast.vectors.instructions import clear, clear_strided, copy, copy_from_strided
 from mt_fast.vectors.processor import VECTOR_BYTES
 
 BUFFER = 2**18
@@ -190,19 +190,19 @@ def _copy_shifted(
     """Write a plane whose lines are image rows shifted by `shift` columns, in one copy."""
     height, width, lines = lengths
     size = lines * width
-    above = min(max(-top, 0), lines) * width
-    below = min(max(height - top, 0), lines) * width
+    begin = min(max(-top, 0), lines) * width
+    end = min(max(height - top, 0), lines) * width
     left, right = max(-shift, 0), max(shift, 0)
-    if below <= above or left + right >= width:
+    if end <= begin or left + right >= width:
         clear(planes, at, size)
     else:
-        clear(planes, at, above)
-        first = start + top * width + above + right
-        copy(planes, at + above + left, image, first, below - above - left - right)
-        clear(planes, at + below, size - below)
+        clear(planes, at, begin)
+        first = start + top * width + begin + right
+        copy(planes, at + begin + left, image, first, end - begin - left - right)
+        clear(planes, at + end, size - end)
         for i in range(left + right):  # clear the elements of adjacent rows
             column = i if i < left else i - left - right + width
-            clear_every(planes, at + above + column, width, (below - above) // width)
+            clear_strided(planes, at + begin + column, width, (end - begin) // width)
 
 
 @inner
@@ -214,23 +214,23 @@ def _copy_lines(
     Elements that are written after the end of a line are overwritten by the next.
     """
     lines, columns, step = strips.lines, windows.columns, windows.column_stride
-    before, seen = _within(shift, step, windows.width, columns)
-    place = at + before
+    before, count = _counts_in_line(shift, step, windows.width, columns)
+    offset = at + before
     for phase in range(strips.phases):
         for line in range(lines):
             row = top + phase + line * windows.row_stride
             if row < 0 or row >= windows.height:
-                clear(planes, place - before, columns)
+                clear(planes, offset - before, columns)
             else:
                 first = start + row * windows.width + shift + before * step
                 if step == 1:
-                    copy(planes, place, image, first, seen)
+                    copy(planes, offset, image, first, count)
                 else:
-                    copy_every(planes, place, image, first, step, seen, image.size)
-            place += columns
-    for i in range(columns - seen):
-        column = i if i < before else i + seen
-        clear_every(planes, at + column, columns, strips.phases * lines)
+                    copy_from_strided(planes, offset, image, first, step, count, image.size)
+            offset += columns
+    for i in range(columns - count):
+        column = i if i < before else i + count
+        clear_strided(planes, at + column, columns, strips.phases * lines)
 
 
 @inner
@@ -240,17 +240,17 @@ def _copy_column(
     """Write a plane of images that are 1 wide: a column, which is copied like a line."""
     for phase in range(strips.phases):
         step = windows.row_stride
-        before, seen = _within(top + phase, step, windows.height, strips.lines)
+        before, count = _counts_in_line(top + phase, step, windows.height, strips.lines)
         first = start + top + phase + before * step
         clear(planes, at, before)
-        copy_every(planes, at + before, image, first, step, seen, image.size)
-        clear(planes, at + before + seen, strips.lines - before - seen)
+        copy_from_strided(planes, at + before, image, first, step, count, image.size)
+        clear(planes, at + before + count, strips.lines - before - count)
         at += strips.lines
 
 
 @inner
-def _within(shift: Any, step: Any, length: Any, count: Any) -> Any:
-    """Return how many of `count` places are before a line, and how many are in it.
+def _counts_in_line(shift: Any, step: Any, length: Any, count: Any) -> Any:
+    """Return how many of `count` positions are before a line, and how many are in it.
 
     They start at `shift` and are `step` apart; the line has `length` elements.
     """

@@ -105,7 +105,7 @@ class FastOps(HostBackend):
             return products.planned(a.layout, b.layout)(a, b)
         left, right, shape = self.factors(a, b)
         parallel = left.size * right.shape[-1] >= self.parallel_from
-        result = products.of_integers(left.array, right.array, parallel)
+        result = products.matmul_integers(left.array, right.array, parallel)
         return TensorData.of(result.reshape(shape), row_major(shape, dtype))
 
     def gather(self, source: TensorData, dim: int, index: TensorData) -> TensorData:

@@ -154,8 +154,8 @@ def planned(
         used = [view if copy is None else broadcast(copy, view.shape)
                 for view, copy in zip(views, copies, strict=True)]  # fmt: skip
         plan = planned(formula, tuple(used[:count]), tuple(used[count:]), parallel)
-        again = zip(plan.copies, copies, strict=True)
-        return replace(plan, copies=tuple([second or first for second, first in again]))
+        pairs = zip(plan.copies, copies, strict=True)
+        return replace(plan, copies=tuple([second or first for second, first in pairs]))
     dtypes, roles = tuple([view.dtype for view in views]), loop.roles[:count]
     source = elementwise_source(formula, dtypes[:count], dtypes[count:], loop.form, roles)
     return Plan(compiled(source), loop, parallel, copies)
@@ -163,7 +163,7 @@ def planned(
 
 def _copy_of(view: Layout, form: str, strided: bool) -> Layout | None:
     """Return the layout of the copy that replaces a view in a loop, or None."""
-    shape, small = view.shape, view.size < loops.WORTH_A_KERNEL
+    shape, small = view.shape, view.size < loops.KERNEL_FROM
     in_loop = form == "flat" or view.row_major
     in_loop = in_loop or (view.repeats if small else form != "strided" or not strided)
     if in_loop and not view.dtype.is_narrow:

@@ -23,7 +23,7 @@ from numba.extending import intrinsic
 
 from mt_fast.core.lowering import NAMESPACE
 from mt_fast.core.source import Source
-from mt_fast.core.tables import jit, kept, launch, thread_count
+from mt_fast.core.tables import call_hooks, jit, launch, thread_count
 
 
 def defined(name: str, text: str, namespace: dict[str, Any]) -> Any:
@@ -49,13 +49,13 @@ def call_address(_context: Any, address: Any, *arguments: Any) -> Any:
             cgutils.alloca_once(builder, pointer.pointee)  # type: ignore[no-untyped-call]
             for pointer in kind.args[:2]
         )
-        given = cgutils.unpack_tuple(builder, values[1])  # type: ignore[no-untyped-call]
-        packed = context.get_arg_packer(arguments).as_arguments(builder, given)
+        unpacked = cgutils.unpack_tuple(builder, values[1])  # type: ignore[no-untyped-call]
+        packed = context.get_arg_packer(arguments).as_arguments(builder, unpacked)
         builder.call(function, [result, error, *packed])
         return context.get_dummy_value()
 
-    given = types.StarArgTuple.from_types(arguments)  # type: ignore[no-untyped-call]
-    return templates.signature(types.none, address, given), generate  # type: ignore[no-untyped-call]
+    star_args = types.StarArgTuple.from_types(arguments)  # type: ignore[no-untyped-call]
+    return templates.signature(types.none, address, star_args), generate  # type: ignore[no-untyped-call]
 
 
 class Kernel:
@@ -76,7 +76,7 @@ class Kernel:
         # Full-width vectors make a memory-bound loop a tenth slower.
         compiler = functools.partial(njit, error_model="numpy") if source.is_memory_bound else jit
         compiled = compiler(fastmath=set(source.fastmath) or False, _nrt=allocates)(function)
-        self.serial: Callable[..., None] = kept(compiled, source.name, [source.text])
+        self.serial: Callable[..., None] = call_hooks(compiled, source.name, [source.text])
         self._addresses: dict[bytes, int] = {}
 
     @classmethod
@@ -104,7 +104,7 @@ class Kernel:
         )
         namespace = {"prange": prange, "call_address": call_address}
         function = njit(parallel=True, error_model="numpy")(defined(name, text, namespace))
-        return kept(function, name, [text])  # type: ignore[no-any-return]
+        return call_hooks(function, name, [text])  # type: ignore[no-any-return]
 
     def run(self, units: int, parallel: bool, *args: Any) -> None:
         """Process all units, with `parallel` on all of Numba's threads.

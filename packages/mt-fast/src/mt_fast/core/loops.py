@@ -27,14 +27,14 @@ from mt_tensor.core.strides import Shape, Strides
 CACHE_SIZE = 4096
 """The size of caches keyed by layouts; a training step uses a few dozen layouts."""
 
-WORTH_A_KERNEL = 16384
+KERNEL_FROM = 16384
 """The number of elements from which a layout justifies another kernel. NumPy copies smaller views
 to contiguous memory: compiling a kernel takes longer than many such copies."""
 
 MIN_PIECE = 16384
 """The smallest number of elements of the pieces into which long rows are split among threads."""
 
-FEW = 16
+MIN_ROWS = 16
 """Fewer rows than this do not occupy all threads, and are split."""
 
 
@@ -110,8 +110,8 @@ class Loop:
         self, kernel: Kernel, storages: Sequence[Any], parallel: bool, *parameters: Any
     ) -> None:
         """Call a kernel for all pieces of the loop; `parameters` precede the views."""
-        for units, sizes, places in self.calls:
-            views = itertools.chain.from_iterable(zip(storages, places, strict=True))
+        for units, sizes, starts in self.calls:
+            views = itertools.chain.from_iterable(zip(storages, starts, strict=True))
             kernel.run(units, parallel, *sizes, *parameters, *views)
 
 
@@ -148,14 +148,14 @@ def nested(layout: LoopLayout, parallel: bool) -> Sequence[Piece]:
     """Return the calls of a kernel with nested loops."""
     if parallel and layout.sizes:
         layout = _split(layout)
-    return [(math.prod(sizes[:-1]), (sizes,), places) for sizes, places in nests(layout)]
+    return [(math.prod(sizes[:-1]), (sizes,), starts) for sizes, starts in nests(layout)]
 
 
 def _split(layout: LoopLayout) -> LoopLayout:
     """Split long rows into equal pieces if there are too few rows for all threads."""
     *outer, n = layout.sizes
     count = next((count for count in range(n // MIN_PIECE, 1, -1) if n % count == 0), 1)
-    if math.prod(outer) >= FEW or count == 1:
+    if math.prod(outer) >= MIN_ROWS or count == 1:
         return layout
     strides = [(*steps[:-1], n // count * steps[-1], steps[-1]) for steps in layout.strides]
     return LoopLayout((*outer, count, n // count), tuple(strides), layout.starts)
@@ -171,6 +171,6 @@ def nests(layout: LoopLayout) -> Iterator[tuple[Shape, list[tuple[int, ...]]]]:
     sizes = (1,) * missing + layout.sizes[extra:]
     for index in itertools.product(*map(range, layout.sizes[:extra])):
         views = zip(layout.starts, layout.strides, strict=True)
-        places = [(at + sum(map(operator.mul, index, steps)), *padding, *steps[extra:])
+        starts = [(at + sum(map(operator.mul, index, steps)), *padding, *steps[extra:])
                   for at, steps in views]  # fmt: skip
-        yield sizes, places
+        yield sizes, starts

@@ -38,8 +38,8 @@ def instructions(generate: Generate, arity: int) -> Any:
     Its arguments are converted to one numeric type, which is also the type of the result.
     """
 
-    def typed(context: Any, *given: Any) -> Any:
-        kind = context.unify_types(*given)
+    def typed(context: Any, *dtypes: Any) -> Any:
+        kind = context.unify_types(*dtypes)
         if not isinstance(kind, types.Float | types.Integer):
             return None
 
@@ -58,9 +58,9 @@ def _llvm(name: str) -> Generate:
 
     def generate(builder: Any, _kind: Any, values: Sequence[Any]) -> Any:
         kind = values[0].type
-        of_type = ir.FunctionType(kind, [kind] * len(values))
+        function_type = ir.FunctionType(kind, [kind] * len(values))
         return builder.call(
-            builder.module.declare_intrinsic(f"llvm.{name}", [kind], of_type), values
+            builder.module.declare_intrinsic(f"llvm.{name}", [kind], function_type), values
         )
 
     return generate

@@ -44,7 +44,7 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> None:
 
 def copied(source: TensorData, out: Layout, parallel: bool) -> TensorData:
     """Return a copy with a contiguous layout."""
-    if out.size < loops.WORTH_A_KERNEL and len(out.shape) <= MAX_DIMENSIONS:
+    if out.size < loops.KERNEL_FROM and len(out.shape) <= MAX_DIMENSIONS:
         return host.copied(source, out)  # faster than the choice of a kernel
     result = new_view(out)
     if out.size:

@@ -37,14 +37,14 @@ def planned(left: Layout, right: Layout) -> Callable[[TensorData, TensorData], T
         return TensorData.of(no_warnings().run(a.array.dot, b.array), result)
 
     def general(a: TensorData, b: TensorData) -> TensorData:
-        array = of_floats(a.array, b.array)
+        array = matmul_floats(a.array, b.array)
         return TensorData.of(array, row_major(array.shape, dtype))
 
     fits = left.size * columns[-1] < LARGE and len(rows) <= 2 and len(columns) == 2
     return small if fits else general
 
 
-def of_floats(a: Array, b: Array) -> Array:
+def matmul_floats(a: Array, b: Array) -> Array:
     """Multiply matrices or vectors of floats, and return a new contiguous array."""
     if a.size * b.shape[-1] >= LARGE and "matmul" in SPECIAL_CASES:
         product: Array | None = SPECIAL_CASES["matmul"](a, b)
@@ -71,7 +71,7 @@ def _rows(lo: Any, hi: Any, a: Any, b: Any, out: Any) -> None:
 _ROWS = Kernel.of(_rows)
 
 
-def of_integers(a: Array, b: Array, parallel: bool) -> Array:
+def matmul_integers(a: Array, b: Array, parallel: bool) -> Array:
     """Multiply matrices of integers of shapes (*batch, n, m) and (*batch, m, k)."""
     out: Array = np.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
     if out.size:

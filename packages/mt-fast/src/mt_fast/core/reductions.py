@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mt_fast.core.kernel import compiled
-from mt_fast.core.loops import CACHE_SIZE, FEW
+from mt_fast.core.loops import CACHE_SIZE, MIN_ROWS
 from mt_fast.core.lowering import TABLE
 from mt_fast.core.movement import copied
 from mt_fast.core.rendering import computation_type, constant, converted, render, traced
@@ -36,13 +36,13 @@ class FoldText:
     """Generate the statements of a reduction with an operator.
 
     A *run*, such as a block of neighbors, is folded before its result is combined with others. The
-    variable `part` is its accumulator.
+    variable `acc` is its accumulator.
 
     Attributes:
         graph: the traced operator.
         dtype: the dtype of elements and results.
         computed: the dtype in which the operator is computed.
-        held: the dtype of `part`.
+        acc_dtype: the dtype of `acc`.
         identity: the initial value of a sum or product; None for other operators.
         fastmath: LLVM's fast-math flags.
     """
@@ -52,7 +52,7 @@ class FoldText:
         self.dtype = dtype
         self.computed = computation_type((dtype,))
         last = self.graph.expressions[-1]
-        self.held = bool_ if last.is_bool else self.computed
+        self.acc_dtype = bool_ if last.is_bool else self.computed
         step = last.operation if len(self.graph.expressions) == 3 else ""
         starts = {"add": constant(0, self.computed), "mul": constant(1, self.computed)}
         floats = self.computed.kind == "float"
@@ -66,27 +66,27 @@ class FoldText:
         keeps the loop aligned to the start of the run.
         """
         if self.identity:
-            return [f"part = {self.identity}"], 0
-        return [f"part = {converted(first, self.dtype, self.held)}"], 1
+            return [f"acc = {self.identity}"], 0
+        return [f"acc = {converted(first, self.dtype, self.acc_dtype)}"], 1
 
     def resume(self, total: str) -> list[str]:
         """Return the statements that continue from an earlier result."""
-        return [f"part = {converted(total, self.dtype, self.held)}"]
+        return [f"acc = {converted(total, self.dtype, self.acc_dtype)}"]
 
     def each(self, element: str) -> list[str]:
         """Return the statements that fold one element of a run."""
-        return self.step("part", (element, self.dtype))
+        return self.step("acc", (element, self.dtype))
 
     def end(self) -> list[str]:
         """Return the statements after a run."""
         return []
 
     def step(self, total: str, right: tuple[str, DType] | None = None) -> list[str]:
-        """Return the statements of `total = operator(total, right)`; `right` is `part` if None."""
-        rendered = render(self.graph, ("left", "right"), self.computed, (self.held,), TABLE)
+        """Return the statements of `total = operator(total, right)`; `right` is `acc` if None."""
+        rendered = render(self.graph, ("left", "right"), self.computed, (self.acc_dtype,), TABLE)
         return [
-            f"left = {converted(total, self.held, self.computed)}",
-            f"right = {converted(*(right or ('part', self.held)), self.computed)}",
+            f"left = {converted(total, self.acc_dtype, self.computed)}",
+            f"right = {converted(*(right or ('acc', self.acc_dtype)), self.computed)}",
             *rendered.statements,
             f"{total} = {rendered.results[0]}",
         ]
@@ -115,19 +115,19 @@ def fold_rows(operator: Operator, dtype: DType) -> Source:
     block = [*begin, *fold, *text.end()]
     body = [
         "for unit in range(lo, hi):",
-        "    row_first = source_start + unit * apart",
+        "    row_first = source_start + unit * row_step",
         f"    count = min({BLOCK}, n)",
         "    row = source_data[row_first : row_first + count]",
         *indented(block),
-        "    total = part",
+        "    total = acc",
         f"    for block in range({BLOCK}, n, {BLOCK}):",
         f"        count = min({BLOCK}, n - block)",
         "        row = source_data[row_first + block : row_first + block + count]",
         *indented(block, 2),
         *indented(text.step("total"), 2),
-        f"    out_data[out_start + unit * step] = {converted('total', text.held, dtype)}",
+        f"    out_data[out_start + unit * step] = {converted('total', text.acc_dtype, dtype)}",
     ]
-    arguments = ("n", "source_data", "source_start", "apart", "out_data", "out_start", "step")
+    arguments = ("n", "source_data", "source_start", "row_step", "out_data", "out_start", "step")
     return function(f"{operator.name}_{dtype.name}_fold_rows", arguments, body, text.fastmath)
 
 
@@ -150,7 +150,7 @@ def planned(
     kept = [d for d in range(len(shape)) if d not in dims]
     order = [d for d in (*kept, *dims) if shape[d] > 1]
     is_rows = source.row_major and order == sorted(order)
-    if not is_rows or (parallel and count < FEW):
+    if not is_rows or (parallel and count < MIN_ROWS):
         special = SPECIAL_CASES.get("reduce")
         run = special and special(operator, source, dims, result, parallel_from)
         if run is not None:

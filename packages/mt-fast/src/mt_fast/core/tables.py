@@ -17,7 +17,7 @@ import numpy.typing as npt
 COMPILER_OPTIONS: dict[str, Any] = {}
 """Options of `numba.njit` for kernels that are not memory-bound (`vectors/`: wider vectors)."""
 
-KEEP: list[Callable[[Any, str, list[str]], Any]] = []
+DISPATCHER_HOOKS: list[Callable[[Any, str, list[str]], Any]] = []
 """Functions called with a Numba dispatcher, its name and its sources before it is compiled
 (`cache/`: store machine code on disk)."""
 
@@ -58,10 +58,10 @@ def jit(**options: Any) -> Callable[[Any], Any]:
     return numba.njit(error_model="numpy", **{**COMPILER_OPTIONS, **options})  # type: ignore[no-any-return]
 
 
-def kept(dispatcher: Any, name: str, texts: list[str]) -> Any:
-    """Call all functions of `KEEP` with a Numba dispatcher, and return the dispatcher."""
-    for keep in KEEP:
-        keep(dispatcher, name, texts)
+def call_hooks(dispatcher: Any, name: str, texts: list[str]) -> Any:
+    """Call the functions of `DISPATCHER_HOOKS` with a Numba dispatcher, and return it."""
+    for hook in DISPATCHER_HOOKS:
+        hook(dispatcher, name, texts)
     return dispatcher
 
 

@@ -35,20 +35,20 @@ class Maximum(FoldText):
 
     def begin(self, first: str) -> tuple[list[str], int]:
         """Return the statements that start a run, which may read the first element twice."""
-        return [f"part = {converted(first, self.dtype, self.held)}", "has_nan = False"], 0
+        return [f"acc = {converted(first, self.dtype, self.acc_dtype)}", "has_nan = False"], 0
 
     def resume(self, total: str) -> list[str]:
         """Return the statements that continue from an earlier result, which may be nan."""
-        return [*super().resume(total), "has_nan = part != part"]
+        return [*super().resume(total), "has_nan = acc != acc"]
 
     def each(self, element: str) -> list[str]:
         """Return the statements that add one element of a run."""
-        step = f"part = {self.function}(part, value)"
+        step = f"acc = {self.function}(acc, value)"
         return [f"value = {element}", step, "has_nan |= value != value"]
 
     def end(self) -> list[str]:
         """Return the statement after a run."""
-        return [f"part = {self.computed.name}(nan) if has_nan else part"]
+        return [f"acc = {self.computed.name}(nan) if has_nan else acc"]
 
 
 class Minimum(Maximum):

@@ -20,7 +20,7 @@ from numba import njit, prange
 from mt_fast.core import elementwise
 from mt_fast.core.kernel import Kernel, call_address, defined
 from mt_fast.core.loops import CACHE_SIZE
-from mt_fast.core.tables import kept, launch, thread_count
+from mt_fast.core.tables import call_hooks, launch, thread_count
 from mt_fast.folds import plans, reduce
 from mt_operators import Formula, Operator
 from mt_tensor import TensorData, float32, float64
@@ -30,7 +30,7 @@ from mt_tensor.extending import Number, reduce_shape
 CHUNK = 8192
 """The number of elements to compute at a time, unless a unit of the reduction has more."""
 
-MOST = 2**20
+MAX_CHUNK = 2**20
 """The maximum number of elements to compute at a time: more would not stay in the cache."""
 
 
@@ -51,16 +51,16 @@ def fold_of(
     if any(layout.dtype.is_narrow for layout in layouts):
         return None
     filling = _filling(formula, layouts, source)
-    whole = reduce.planned(operator, source, dims, backend.parallel_from)
-    if filling is None or whole is None:
+    plan = reduce.planned(operator, source, dims, backend.parallel_from)
+    if filling is None or plan is None:
         return None
     steps = [
-        _computing(step, filling) if step.source[0] == plans.SOURCE else step
-        for step in whole.steps
+        _filled_step(step, filling) if step.source[0] == plans.SOURCE else step
+        for step in plan.steps
     ]
     if None in steps:
         return None
-    filled = replace(whole, steps=tuple(steps))  # type: ignore[arg-type]
+    filled = replace(plan, steps=tuple(steps))  # type: ignore[arg-type]
     result = row_major(reduce_shape(source.shape, dims, keepdim), source.dtype)
 
     def run(*values: TensorData | Number) -> TensorData:
@@ -82,14 +82,14 @@ class _Filling:
     Attributes:
         kernel: the kernel of the formula.
         before: the sizes of its loop, if it runs over rows.
-        places: for each input its start, with its strides.
+        starts: for each input its start, with its strides.
         first: the position of the first result, with strides if there are rows.
         row: the number of elements of a unit of the kernel.
     """
 
     kernel: Kernel
     before: tuple[Any, ...]
-    places: tuple[Any, ...]
+    starts: tuple[Any, ...]
     first: Any
     row: int
 
@@ -102,8 +102,8 @@ def _filling(formula: Formula, inputs: tuple[Layout, ...], source: Layout) -> _F
     loop = planned.loop
     if loop.form not in ("flat", "rows") or any(planned.copies) or len(loop.calls) != 1:
         return None
-    ((_, before, (*places, first)),) = loop.calls
-    return _Filling(planned.kernel, before, tuple(places), first, before[0][-1] if before else 1)
+    ((_, before, (*starts, first)),) = loop.calls
+    return _Filling(planned.kernel, before, tuple(starts), first, before[0][-1] if before else 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,43 +130,43 @@ class _Step:
         step, filling = self.step, self.filling
         threads = min(thread_count(), step.units) if step.parallel else 1
         chunk = min(max(CHUNK // self.size, 1), step.units)
-        (read, (place, *strides)), (written, to) = step.source, step.out
+        (read, (offset, *strides)), (written, out_layout) = step.source, step.out
         out = storages[written]
         buffers = np.empty((threads, chunk * self.size + self.extra), out.dtype)
-        inputs = zip(storages[read], filling.places, strict=True)
-        computing = [*filling.before, *itertools.chain.from_iterable(inputs)]
+        inputs = zip(storages[read], filling.starts, strict=True)
+        operands = [*filling.before, *itertools.chain.from_iterable(inputs)]
         addresses = (
-            filling.kernel.address((*computing, buffers[0], filling.first)),
-            step.kernel.address((*step.before, buffers[0], place, *strides, out, *to)),
+            filling.kernel.address((*operands, buffers[0], filling.first)),
+            step.kernel.address((*step.before, buffers[0], offset, *strides, out, *out_layout)),
         )
         counts = (threads, step.units, chunk, self.size, self.start, filling.row)
-        arguments = (*computing, filling.first, *step.before, place, *strides, out, *to)
-        kind = len(computing), bool(filling.before), step.kernel.source.arguments
-        run = _together(*kind, threads > 1)
+        arguments = (*operands, filling.first, *step.before, offset, *strides, out, *out_layout)
+        key = len(operands), bool(filling.before), step.kernel.source.arguments
+        run = _fused_loop(*key, threads > 1)
         launch(run, *counts, *addresses, buffers, *arguments)
 
 
-def _computing(step: plans.Step, filling: _Filling) -> _Step | None:
+def _filled_step(step: plans.Step, filling: _Filling) -> _Step | None:
     """Return a step of a plan that computes its elements; None if they are not consecutive."""
-    place, strides = step.source[1]
+    first, strides = step.source[1]
     if len(step.before) == 1:
-        (size,), start, apart = step.before, place, strides
+        (size,), start, spacing = step.before, first, strides
     elif len(step.before) == 3:  # rows are folded with rows
         (width, length), kept, folded = step.before
-        (start, *_, apart, _), size = place, width * folded[2]
+        (start, *_, spacing, _), size = first, width * folded[2]
         if width != length or strides[2] != width or (*kept[:2], *folded[:2]) != (1, 1, 1, 1):
             return None
     else:
         return None
-    row, most = filling.row, max(size, CHUNK // 4)
-    whole = size % row == start % row == 0
-    if (step.units > 1 and apart != size) or size > MOST or not (whole or row <= most):
+    row, max_row = filling.row, max(size, CHUNK // 4)
+    aligned = size % row == start % row == 0
+    if (step.units > 1 and spacing != size) or size > MAX_CHUNK or not (aligned or row <= max_row):
         return None
-    return _Step(step, filling, size, start, 0 if whole else 2 * row)
+    return _Step(step, filling, size, start, 0 if aligned else 2 * row)
 
 
 @functools.lru_cache(None)
-def _together(inputs: int, rows: bool, folding: Sequence[str], parallel: bool) -> Any:
+def _fused_loop(inputs: int, rows: bool, folding: Sequence[str], parallel: bool) -> Any:
     """Return the function that runs two kernels alternately, over a few units at a time.
 
     It is compiled for the types of arguments, and serves all formulas with these types.
@@ -183,8 +183,8 @@ def _together(inputs: int, rows: bool, folding: Sequence[str], parallel: bool) -
         addresses of both kernels; of scratch memory for each thread; and of the arguments of both
         kernels except for that memory.
     """
-    computing = (*(f"input_{i}" for i in range(inputs)), "out_data", "layout" if rows else "start")
-    first, fill = _call("fill", computing, "out_data")
+    operands = *(f"input_{i}" for i in range(inputs)), "out_data", "layout" if rows else "start"
+    first, fill = _call("fill", operands, "out_data")
     second, fold = _call("fold", folding, "source_data")
     counts = ("parts", "units", "chunk", "size", "start", "row", "filling", "folding", "buffers")
     name = "_".join(("folds", "rows" if rows else "flat", folding[0], str(inputs)))
@@ -201,7 +201,7 @@ def {name}({", ".join((*counts, *first, *second))}):
 """
     namespace = {"prange": prange, "call": call_address}
     compiled = njit(parallel=parallel, error_model="numpy")(defined(name, text, namespace))
-    return kept(compiled, name, [text])
+    return call_hooks(compiled, name, [text])
 
 
 def _call(name: str, arguments: Sequence[str], scratch: str) -> tuple[list[str], str]:
@@ -210,18 +210,18 @@ def _call(name: str, arguments: Sequence[str], scratch: str) -> tuple[list[str],
     The buffer begins with element `first * row` of the tensor, so the start that follows it in the
     arguments is reduced by this.
     """
-    given, places = [], []
+    names, values = [], []
     for argument in arguments:
         full = f"{name}_{argument}"
         if argument == scratch:
-            places.append("buffer")
+            values.append("buffer")
             continue
-        given.append(full)
-        if places[-1:] == ["buffer"]:
-            one = argument.endswith("start")
-            full = f"{full} - first * row" if one else f"({full}[0] - first * row, *{full}[1:])"
-        places.append(full)
-    return given, f"call({{}}, {{}}, {{}}, {', '.join(places)})"
+        names.append(full)
+        if values[-1:] == ["buffer"]:
+            is_flat = argument.endswith("start")
+            full = f"{full} - first * row" if is_flat else f"({full}[0] - first * row, *{full}[1:])"
+        values.append(full)
+    return names, f"call({{}}, {{}}, {{}}, {', '.join(values)})"
 
 
 KERNELS: dict[str, Callable[..., Any]] = {"fold": fold_of}

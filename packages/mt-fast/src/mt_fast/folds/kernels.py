@@ -39,8 +39,8 @@ def columns(operator: Operator, dtype: DType) -> Source:
     A piece fits in the L1 cache. Several rows of the source are added to it at a time, so that it
     is loaded and stored less often.
     """
-    how = fold_text(operator, dtype)
-    begin, first = how.begin("row[i]")
+    text = fold_text(operator, dtype)
+    begin, first = text.begin("row[i]")
     body = [
         "n, length = width",
         "for unit in range(lo, hi):",
@@ -53,22 +53,22 @@ def columns(operator: Operator, dtype: DType) -> Source:
         "    row = source_data[source_first : source_first + count]",
         "    for i in range(count):",
         *indented(begin, 2),
-        f"        total[i] = {converted('part', how.held, dtype)}",
+        f"        total[i] = {converted('acc', text.acc_dtype, dtype)}",
         "    for j0 in range(folded[0]):",
         "        for j1 in range(folded[1]):",
         "            run_first = source_first + j0 * strides[0] + j1 * strides[1]",
         f"            done = {first} if j0 == 0 and j1 == 0 else 0",
         f"            rest = (folded[2] - done) % {ROWS}",
         f"            for j in range(done, folded[2] - rest, {ROWS}):",
-        *indented(_columns_of_rows(how, ROWS), 4),
+        *indented(_columns_of_rows(text, ROWS), 4),
         "            for j in range(folded[2] - rest, folded[2]):",
-        *indented(_columns_of_rows(how, 1), 4),
+        *indented(_columns_of_rows(text, 1), 4),
     ]
     name = f"{operator.name}_{dtype.name}_columns"
     return function(name, ("width", *ARGUMENTS), body)
 
 
-def _columns_of_rows(how: FoldText, count: int) -> list[str]:
+def _columns_of_rows(text: FoldText, count: int) -> list[str]:
     """Return the statements that add `count` rows, from the j-th on, to a row of outputs."""
     rows = [f"row{k}" for k in range(count)]
     return [
@@ -82,10 +82,10 @@ def _columns_of_rows(how: FoldText, count: int) -> list[str]:
             )
         ),
         "for i in range(count):",
-        *indented(how.resume("total[i]")),
-        *(line for row in rows for line in indented(how.each(f"{row}[i]"))),
-        *indented(how.end()),
-        f"    total[i] = {converted('part', how.held, how.dtype)}",
+        *indented(text.resume("total[i]")),
+        *(line for row in rows for line in indented(text.each(f"{row}[i]"))),
+        *indented(text.end()),
+        f"    total[i] = {converted('acc', text.acc_dtype, text.dtype)}",
     ]
 
 
@@ -107,16 +107,16 @@ def fold_source(operator: Operator, dtype: DType, contiguous: bool) -> Source:
 
     Each run is reduced in blocks, as in `fold_rows`.
     """
-    how = fold_text(operator, dtype)
+    text = fold_text(operator, dtype)
     element = "row[i]" if contiguous else "source_data[row_first + i * step]"
-    begin, first = how.begin("row[0]" if contiguous else "source_data[row_first]")
+    begin, first = text.begin("row[0]" if contiguous else "source_data[row_first]")
     cut = ["row = source_data[row_first : row_first + count]"] if contiguous else []
     body = [
         "n, step = folded[2], strides[2]",
         "for unit in range(lo, hi):",
         "    index = unravel(unit, kept)",
         "    source_first = position(source_layout, index)",
-        f"    total = {converted('source_data[source_first]', dtype, how.held)}",
+        f"    total = {converted('source_data[source_first]', dtype, text.acc_dtype)}",
         "    begun = False",
         "    for j0 in range(folded[0]):",
         "        for j1 in range(folded[1]):",
@@ -127,18 +127,18 @@ def fold_source(operator: Operator, dtype: DType, contiguous: bool) -> Source:
         *indented(cut, 4),
         *indented(begin, 4),
         f"                for i in range({first}, count):",
-        *indented(how.each(element), 5),
-        *indented(how.end(), 4),
+        *indented(text.each(element), 5),
+        *indented(text.end(), 4),
         "                if begun:",
-        *indented(how.step("total"), 5),
+        *indented(text.step("total"), 5),
         "                else:",
-        "                    total = part",
+        "                    total = acc",
         "                    begun = True",
-        f"    out_data[position(out_layout, index)] = {converted('total', how.held, dtype)}",
+        f"    out_data[position(out_layout, index)] = {converted('total', text.acc_dtype, dtype)}",
     ]
     suffix = "fold" if contiguous else "fold_strided"
     name = f"{operator.name}_{dtype.name}_{suffix}"
-    return function(name, ARGUMENTS, body, how.fastmath)
+    return function(name, ARGUMENTS, body, text.fastmath)
 
 
 def _scattered(fold: Fold, parallel: bool) -> Step:

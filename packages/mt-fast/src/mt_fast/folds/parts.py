@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mt_fast.core.loops import FEW
+from mt_fast.core.loops import MIN_ROWS
 from mt_fast.folds import kernels
 from mt_fast.folds.kernels import step_of
 from mt_fast.folds.plans import OUT, Dimension, Fold, Plan
@@ -52,21 +52,21 @@ def split_plan(fold: Fold, parallel_from: int) -> Plan | None:
     if rest:
         folds.append(filled(rest, (), parts * step, parts))
     kept = tuple(
-        Dimension(whole.size, inner.out, whole.out)
-        for whole, inner in zip(fold.kept, contiguous, strict=True)
+        Dimension(dim.size, partial.out, dim.out)
+        for dim, partial in zip(fold.kept, contiguous, strict=True)
     )
     slots = Dimension(parts + (rest > 0), outputs)
     across = bool(kept) and kept[-1].source == kept[-1].out == 1
     last = replace(fold, source=(PARTIAL, 0), kept=kept, folded=(slots,), across=across)
     steps = [step_of(each, each.elements() >= parallel_from) for each in (*folds, last)]
-    found = tuple(step for step in steps if step is not None)
-    return Plan(found, (slots.size * outputs,)) if len(found) == len(steps) else None
+    valid = tuple(step for step in steps if step is not None)
+    return Plan(valid, (slots.size * outputs,)) if len(valid) == len(steps) else None
 
 
 def _parts(fold: Fold) -> int:
     """Return the number of parts of a reduction."""
     units = fold.outputs() // kernels.COLUMNS if fold.across else fold.outputs()
-    if units >= FEW:
+    if units >= MIN_ROWS:
         return 1
     return min(PARTS, fold.elements() // MIN_PART, max(d.size for d in fold.folded) // 2)
 

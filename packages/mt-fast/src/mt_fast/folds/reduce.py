@@ -40,17 +40,17 @@ def planned(
     """
     shape, dtype = source.shape, source.dtype
     results = row_major(reduce_shape(shape, dims, True), dtype).strides
-    to = tuple([0 if d in dims else stride for d, stride in enumerate(results)])
+    out_strides = tuple([0 if d in dims else stride for d, stride in enumerate(results)])
     # `out` has nonzero strides along kept dimensions only, so that no reduced one merges with them.
-    layout = collapse((Layout(dtype, shape, to), source))
+    layout = collapse((Layout(dtype, shape, out_strides), source))
     kept: list[Dimension] = []
     folded: list[Dimension] = []
     for size, out_stride, source_stride in zip(layout.sizes, *layout.strides, strict=True):
         (kept if out_stride else folded).append(Dimension(size, source_stride, out_stride))
     if not folded:
         return None
-    of_out, of_source = (strides[-1] for strides in layout.strides)
-    across = of_out == of_source == 1
+    out_step, source_step = (strides[-1] for strides in layout.strides)
+    across = out_step == source_step == 1
     read, written = (SOURCE, layout.starts[1]), (OUT, layout.starts[0])
     fold = Fold(operator, dtype, read, written, tuple(kept), tuple(folded), across)
     plan = split_plan(fold, parallel_from)

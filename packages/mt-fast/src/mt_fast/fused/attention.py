@@ -89,57 +89,57 @@ def _attend(
     """
     n, m, width, length = sizes
     blocks = (n + BLOCK - 1) // BLOCK
-    across, apart = _vectors(m, keys), _vectors(length, values)
-    columns, rows = scratch(width * across, keys), scratch(m * apart, values)
+    column_width, row_width = _vectors(m, keys), _vectors(length, values)
+    columns, rows = scratch(width * column_width, keys), scratch(m * row_width, values)
     saves = weights.size > 0
     scores = weights if saves else scratch(LARGEST * m, queries)
-    to_columns, to_rows = np.arange(width) * across, np.arange(m) * apart
+    column_offsets, row_offsets = np.arange(width) * column_width, np.arange(m) * row_width
     zeros, factor = np.zeros(LARGEST, out.dtype), out.dtype.type(scale)
     filled = -1
     for unit in range(lo, hi):
         head, first = unit // blocks, unit % blocks * BLOCK
-        of_queries, of_keys, of_values = offsets[0, head], offsets[1, head], offsets[2, head]
-        of_mask, of_means = offsets[3, head], offsets[4, head]
+        query_start, key_start, value_start = offsets[0, head], offsets[1, head], offsets[2, head]
+        mask_start, mean_start = offsets[3, head], offsets[4, head]
         if head != filled:
-            fill(columns, keys, of_keys, (1, strides[1]), width, m, across)
-            fill(rows, values, of_values, (strides[2], 1), m, length, apart)
+            fill(columns, keys, key_start, (1, strides[1]), width, m, column_width)
+            fill(rows, values, value_start, (strides[2], 1), m, length, row_width)
             filled = head
         end = min(first + BLOCK, n)
         last_key = min(end, m) if causal else m
         for row in range(first, end, LARGEST):
             count = min(LARGEST, end - row)
-            seen = min(row + count, m) if causal else m
+            key_count = min(row + count, m) if causal else m
             at = (head * n + row) * m if saves else 0
             product(
-                scores, at, m, count, seen, zeros, 0, queries, of_queries + row * strides[0],
-                (strides[0], 1), columns, 0, to_columns, 0, width,
+                scores, at, m, count, key_count, zeros, 0, queries, query_start + row * strides[0],
+                (strides[0], 1), columns, 0, column_offsets, 0, width,
             )  # fmt: skip
             for i in range(count):
                 visible = min(row + i + 1, m) if causal else m
                 line = scores[at + i * m : at + i * m + last_key]
                 added = mask[:0]
                 if mask.size:
-                    start = of_mask + (row + i) * strides[3]
+                    start = mask_start + (row + i) * strides[3]
                     added = mask[start : start + visible]
                 _softmax_in_place(line[:visible], factor, added)
                 line[visible:] = 0
             product(
-                out, of_means + row * strides[4], strides[4], count, length, zeros, 0, scores, at,
-                (m, 1), rows, 0, to_rows, 0, seen,
+                out, mean_start + row * strides[4], strides[4], count, length, zeros, 0, scores, at,
+                (m, 1), rows, 0, row_offsets, 0, key_count,
             )  # fmt: skip
 
 
 @inner
 def _add_product(
-    out: Any, at: Any, step: Any, shape: Any, is_first: Any, weights: Any, first: Any, apart: Any,
-    source: Any, offsets: Any, taps: Any, sums: Any, zeros: Any,
+    out: Any, at: Any, step: Any, shape: Any, is_first: Any, weights: Any, first: Any,
+    column_step: Any, source: Any, offsets: Any, taps: Any, sums: Any, zeros: Any,
 ) -> None:  # fmt: skip
     """Write the product of a few columns of `weights` with `source`, or add it to `out`."""
     rows, count = shape
     width = _vectors(count, sums)
-    target, to, between = (out, at, step) if is_first else (sums, 0, width)
+    target, to, target_step = (out, at, step) if is_first else (sums, 0, width)
     product(
-        target, to, between, rows, count, zeros, 0, weights, first, (1, apart), source, 0,
+        target, to, target_step, rows, count, zeros, 0, weights, first, (1, column_step), source, 0,
         offsets, 0, taps,
     )  # fmt: skip
     if not is_first:
@@ -148,8 +148,8 @@ def _add_product(
 
 def _attend_back(
     lo: Any, hi: Any, queries: Any, keys: Any, values: Any, upstream: Any, weights: Any,
-    of_scores: Any, to_queries: Any, to_keys: Any, to_values: Any, offsets: Any, strides: Any,
-    sizes: Any, parts: Any, causal: Any, scale: Any,
+    grad_scores: Any, grad_queries: Any, grad_keys: Any, grad_values: Any, offsets: Any,
+    strides: Any, sizes: Any, parts: Any, causal: Any, scale: Any,
 ) -> None:  # fmt: skip
     """Write the gradients; a unit is a part of the queries of a head.
 
@@ -161,10 +161,10 @@ def _attend_back(
         values: see `_attend`.
         upstream: the gradient of the means.
         weights: the weights that `_attend` saved.
-        of_scores: memory for the gradients of the scores before scaling; or an empty array.
-        to_queries: memory for the gradients of queries.
-        to_keys: memory for the gradients of keys, one array per part.
-        to_values: memory for the gradients of values, one array per part.
+        grad_scores: memory for the gradients of the scores before scaling; or an empty array.
+        grad_queries: memory for the gradients of queries.
+        grad_keys: memory for the gradients of keys, one array per part.
+        grad_values: memory for the gradients of values, one array per part.
         offsets: the starts of heads in queries, keys, values, `upstream` and the gradients of
             queries, keys and values.
         strides: the distance between rows in each of these.
@@ -175,68 +175,80 @@ def _attend_back(
     """
     n, m, width, length = sizes
     blocks = (n + BLOCK - 1) // BLOCK
-    across, apart, wide = _vectors(m, keys), _vectors(width, keys), _vectors(length, values)
-    columns, rows = scratch(length * across, values), scratch(m * apart, keys)
-    query_rows, grad_rows = scratch(BLOCK * apart, queries), scratch(BLOCK * wide, upstream)
-    grads, sums = scratch(BLOCK * m, queries), scratch(LARGEST * max(apart, wide), queries)
-    to_columns, to_rows = np.arange(length) * across, np.arange(m) * apart
-    to_queries_row, to_grad_row = np.arange(BLOCK) * apart, np.arange(BLOCK) * wide
+    column_width, row_width, grad_width = (
+        _vectors(m, keys),
+        _vectors(width, keys),
+        _vectors(length, values),
+    )
+    columns, rows = scratch(length * column_width, values), scratch(m * row_width, keys)
+    query_rows, grad_rows = (
+        scratch(BLOCK * row_width, queries),
+        scratch(BLOCK * grad_width, upstream),
+    )
+    grads, sums = (
+        scratch(BLOCK * m, queries),
+        scratch(LARGEST * max(row_width, grad_width), queries),
+    )
+    column_offsets, row_offsets = np.arange(length) * column_width, np.arange(m) * row_width
+    query_offsets, grad_offsets = np.arange(BLOCK) * row_width, np.arange(BLOCK) * grad_width
     zeros, factor = np.zeros(LARGEST, queries.dtype), queries.dtype.type(scale)
     filled = -1
     for unit in range(lo, hi):
         head, part = unit // parts, unit % parts
-        of_queries, of_keys, of_values = offsets[0, head], offsets[1, head], offsets[2, head]
-        of_means, back = offsets[3, head], offsets[4, head]
+        query_start, key_start, value_start = offsets[0, head], offsets[1, head], offsets[2, head]
+        mean_start, grad_query_start = offsets[3, head], offsets[4, head]
         if head != filled:
-            fill(columns, values, of_values, (1, strides[2]), length, m, across)
-            fill(rows, keys, of_keys, (strides[1], 1), m, width, apart)
+            fill(columns, values, value_start, (1, strides[2]), length, m, column_width)
+            fill(rows, keys, key_start, (strides[1], 1), m, width, row_width)
             filled = head
-        back_to_keys = offsets[5, head] + part * len(offsets[0]) * m * width
-        back_to_values = offsets[6, head] + part * len(offsets[0]) * m * length
+        grad_key_start = offsets[5, head] + part * len(offsets[0]) * m * width
+        grad_value_start = offsets[6, head] + part * len(offsets[0]) * m * length
         written = 0
         for block in range(blocks * part // parts, blocks * (part + 1) // parts):
             first, end = block * BLOCK, min((block + 1) * BLOCK, n)
             last_key, taps = min(end, m) if causal else m, end - first
-            kept = (head * n + first) * m
+            weight_start = (head * n + first) * m
             for row in range(first, end, LARGEST):
                 count, at = min(LARGEST, end - row), (row - first) * m
                 product(
-                    grads, at, m, count, last_key, zeros, 0, upstream, of_means + row * strides[3],
-                    (strides[3], 1), columns, 0, to_columns, 0, length,
+                    grads, at, m, count, last_key, zeros, 0, upstream,
+                    mean_start + row * strides[3], (strides[3], 1), columns, 0, column_offsets, 0,
+                    length,
                 )  # fmt: skip
                 for i in range(count):
                     begin = at + i * m
                     line = grads[begin : begin + last_key]
-                    weight = weights[kept + begin : kept + begin + last_key]
+                    weight = weights[weight_start + begin : weight_start + begin + last_key]
                     total = sum_of_products(weight, line)
                     for j in range(last_key):
                         line[j] = weight[j] * (line[j] - total)
-                    if of_scores.size:
-                        copy(of_scores, kept + begin, grads, begin, last_key)
+                    if grad_scores.size:
+                        copy(grad_scores, weight_start + begin, grads, begin, last_key)
                     for j in range(last_key):
                         line[j] *= factor
                 product(
-                    to_queries, back + row * strides[4], strides[4], count, width, zeros, 0, grads,
-                    at, (m, 1), rows, 0, to_rows, 0, last_key,
+                    grad_queries, grad_query_start + row * strides[4], strides[4], count, width,
+                    zeros, 0, grads, at, (m, 1), rows, 0, row_offsets, 0, last_key,
                 )  # fmt: skip
-            query, mean = of_queries + first * strides[0], of_means + first * strides[3]
-            fill(query_rows, queries, query, (strides[0], 1), taps, width, apart)
-            fill(grad_rows, upstream, mean, (strides[3], 1), taps, length, wide)
+            query, mean = query_start + first * strides[0], mean_start + first * strides[3]
+            fill(query_rows, queries, query, (strides[0], 1), taps, width, row_width)
+            fill(grad_rows, upstream, mean, (strides[3], 1), taps, length, grad_width)
             for j in range(0, last_key, LARGEST):
                 count = min(LARGEST, last_key - j)
                 _add_product(
-                    to_keys, back_to_keys + j * strides[5], strides[5], (count, width),
-                    j >= written, grads, j, m, query_rows, to_queries_row, taps, sums, zeros,
+                    grad_keys, grad_key_start + j * strides[5], strides[5], (count, width),
+                    j >= written, grads, j, m, query_rows, query_offsets, taps, sums, zeros,
                 )  # fmt: skip
                 _add_product(
-                    to_values, back_to_values + j * strides[6], strides[6], (count, length),
-                    j >= written, weights, kept + j, m, grad_rows, to_grad_row, taps, sums, zeros,
+                    grad_values, grad_value_start + j * strides[6], strides[6], (count, length),
+                    j >= written, weights, weight_start + j, m, grad_rows, grad_offsets, taps, sums,
+                    zeros,
                 )  # fmt: skip
             written = last_key
         for j in range(written, m):  # keys that no query of this part sees
-            key, value = back_to_keys + j * strides[5], back_to_values + j * strides[6]
-            to_keys[key : key + width] = 0
-            to_values[value : value + length] = 0
+            key, value = grad_key_start + j * strides[5], grad_value_start + j * strides[6]
+            grad_keys[key : key + width] = 0
+            grad_values[value : value + length] = 0
 
 
 _ATTEND, _BACK = (Kernel.of(function, allocates=True) for function in (_attend, _attend_back))

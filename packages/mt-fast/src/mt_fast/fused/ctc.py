@@ -74,15 +74,15 @@ def _ctc(
         forward[i, 0, MARGIN] = zero  # before the first time: leads to the first blank or label
         for time in range(durations[i]):
             _read(emissions[i], scores[time, i], labels[i])
-            before, now = forward[i, time % rows], forward[i, (time + 1) % rows]
-            _advance(now, before, skips[i], emissions[i])
+            previous, current = forward[i, time % rows], forward[i, (time + 1) % rows]
+            _advance(current, previous, skips[i], emissions[i])
         last, end = forward[i, durations[i] % rows], MARGIN + 2 * lengths[i]
         losses[i] = -_log_sum(last[end], last[end - 1], impossible)
 
 
 def _ctc_gradient(
     lo: Any, hi: Any, scores: Any, labels: Any, durations: Any, lengths: Any, skips: Any,
-    emissions: Any, forward: Any, backward: Any, ahead: Any, weights: Any, out: Any,
+    emissions: Any, forward: Any, backward: Any, scratch: Any, weights: Any, out: Any,
 ) -> None:  # fmt: skip
     """Run the backward recursion, and write the gradient of the scores.
 
@@ -98,13 +98,13 @@ def _ctc_gradient(
         forward: as written by `_ctc`, with a row for each time and one before the first.
         backward: memory for the log-probability of the paths from each state after a time to the
             end, before MARGIN impossible states, shape (batch, states + MARGIN).
-        ahead: memory of the same shape.
+        scratch: memory of the same shape.
         weights: the gradient of each loss.
         out: the gradient of the scores.
     """
     zero, impossible = out.dtype.type(0), out.dtype.type(IMPOSSIBLE)
     for i in range(lo, hi):
-        states, weight, paths, scratch_row = labels[i], weights[i], backward[i], ahead[i]
+        states, weight, paths, scratch_row = labels[i], weights[i], backward[i], scratch[i]
         paths[:], scratch_row[:] = impossible, impossible
         paths[max(2 * lengths[i] - 1, 0)] = zero
         paths[2 * lengths[i]] = zero
@@ -138,24 +138,24 @@ def _read(emissions: Any, scores: Any, labels: Any) -> None:
 
 
 @inner
-def _advance(now: Any, before: Any, skips: Any, emissions: Any) -> None:
+def _advance(current: Any, previous: Any, skips: Any, emissions: Any) -> None:
     """Compute the forward recursion from one time to the next."""
     for s in range(emissions.size):
-        paths = _log_sum(before[s + 2], before[s + 1], before[s] + skips[s])
-        now[s + MARGIN] = paths + emissions[s]
+        paths = _log_sum(previous[s + 2], previous[s + 1], previous[s] + skips[s])
+        current[s + MARGIN] = paths + emissions[s]
 
 
 @summing
-def _posteriors(posteriors: Any, reached: Any, paths: Any, weight: Any) -> None:
+def _posteriors(posteriors: Any, forward: Any, paths: Any, weight: Any) -> None:
     """Write the posterior probability of each state at a time, times a weight.
 
     The sum of the states is the divisor. In exact arithmetic it equals the likelihood of the
     sequence, but it does not carry the rounding errors of all time steps.
     """
     count = paths.size - MARGIN
-    largest, total = reached[MARGIN] + paths[0], paths.dtype.type(0)
+    largest, total = forward[MARGIN] + paths[0], paths.dtype.type(0)
     for s in range(count):
-        posteriors[s] = reached[s + MARGIN] + paths[s]
+        posteriors[s] = forward[s + MARGIN] + paths[s]
         largest = maximum(largest, posteriors[s])
     for s in range(count):
         posteriors[s] = decay(posteriors[s] - largest)
@@ -166,10 +166,10 @@ def _posteriors(posteriors: Any, reached: Any, paths: Any, weight: Any) -> None:
 
 
 @inner
-def _retreat(paths: Any, ahead: Any, skips: Any) -> None:
+def _retreat(paths: Any, next_paths: Any, skips: Any) -> None:
     """Compute the backward recursion from one time to the one before."""
     for s in range(paths.size - MARGIN):
-        paths[s] = _log_sum(ahead[s], ahead[s + 1], ahead[s + 2] + skips[s + 2])
+        paths[s] = _log_sum(next_paths[s], next_paths[s + 1], next_paths[s + 2] + skips[s + 2])
 
 
 @jit()

@@ -21,41 +21,43 @@ from mt_fast.vectors.instructions import Vectors, clear, index, instruction
 
 Pair = tuple[int, int]
 
-PLACES = range(4)
+ELEMENTS = range(4)
 """The elements of a window: two above, two below."""
 
 # --- Rows of windows ------------------------------------------------------------------------------
 
 
-def _windows(v: Vectors, row: Any, below: Any, place: Any, few: Any) -> Sequence[Any]:
-    """Return four vectors: the elements at the four places of the windows that start at `place`."""
+def _windows(v: Vectors, upper: Any, lower: Any, window: Any, active: Any) -> Sequence[Any]:
+    """Return four vectors: the four elements of each of the windows that start at `window`."""
     b = v.builder
     vectors = []
-    for pointer in (row, below):
-        first = b.gep(pointer, [b.mul(place, index(2))])
-        left, right = (v.load(half, some) for half, some in _halves(v, first, few))
+    for pointer in (upper, lower):
+        first = b.gep(pointer, [b.mul(window, index(2))])
+        left, right = (v.load(half, count) for half, count in _halves(v, first, active))
         vectors += [v.every_second(left, right, start) for start in range(2)]
     return vectors
 
 
 def _write_rows(
-    v: Vectors, parts: Sequence[Any], row: Any, below: Any, place: Any, few: Any
+    v: Vectors, elements: Sequence[Any], upper: Any, lower: Any, window: Any, active: Any
 ) -> None:
     """Write four vectors to where `_windows` reads them."""
     b = v.builder
-    for pointer, pair in zip((row, below), (parts[:2], parts[2:]), strict=True):
-        first = b.gep(pointer, [b.mul(place, index(2))])
-        for vector, (half, some) in zip(v.interleaved(*pair), _halves(v, first, few), strict=True):
-            v.store(vector, half, some)
+    for pointer, pair in zip((upper, lower), (elements[:2], elements[2:]), strict=True):
+        first = b.gep(pointer, [b.mul(window, index(2))])
+        for vector, (half, count) in zip(
+            v.interleaved(*pair), _halves(v, first, active), strict=True
+        ):
+            v.store(vector, half, count)
 
 
-def _halves(v: Vectors, first: Any, few: Any) -> Sequence[tuple[Any, Any]]:
+def _halves(v: Vectors, first: Any, active: Any) -> Sequence[tuple[Any, Any]]:
     """Return the addresses of two consecutive vectors, and the number of elements of each."""
     b = v.builder
     second = b.gep(first, [index(v.lanes)])
-    if few is None:
+    if active is None:
         return (first, None), (second, None)
-    twice = b.mul(few, index(2))
+    twice = b.mul(active, index(2))
     return (first, twice), (second, b.sub(twice, index(v.lanes)))
 
 
@@ -69,15 +71,17 @@ def _row_instruction(combine: Callable[[Vectors, Sequence[Any]], Any]) -> Any:
     """Return an instruction that combines the elements of each window in a row of windows."""
 
     @instruction
-    def combined(v: Vectors, x: Any, row: Any, below: Any, out: Any, at: Any, count: Any) -> None:
+    def combined(
+        v: Vectors, x: Any, row: Any, next_row: Any, out: Any, at: Any, count: Any
+    ) -> None:
         b = v.builder
-        above, under, target = b.gep(x, [row]), b.gep(x, [below]), b.gep(out, [at])
+        upper, lower, target = b.gep(x, [row]), b.gep(x, [next_row]), b.gep(out, [at])
 
-        def write(place: Any, few: Any) -> None:
-            result = combine(v, _windows(v, above, under, place, few))
-            v.store(result, b.gep(target, [place]), few)
+        def write(window: Any, active: Any) -> None:
+            result = combine(v, _windows(v, upper, lower, window, active))
+            v.store(result, b.gep(target, [window]), active)
 
-        v.neighbors(count, write)
+        v.for_each_vector(count, write)
 
     return combined
 
@@ -101,64 +105,64 @@ _largest_of_row, _mean_of_row = _row_instruction(_maximum), _row_instruction(_me
 
 @instruction
 def _choose_in_row(
-    v: Vectors, x: Any, row: Any, below: Any, out: Any, chosen: Any, at: Any, count: Any
+    v: Vectors, x: Any, row: Any, next_row: Any, out: Any, chosen: Any, at: Any, count: Any
 ) -> None:
-    """Write the largest element of each window, and the first place that holds it."""
+    """Write the largest element of each window, and the first index that holds it."""
     b = v.builder
-    above, under = b.gep(x, [row]), b.gep(x, [below])
+    upper, lower = b.gep(x, [row]), b.gep(x, [next_row])
     target, choices = b.gep(out, [at]), b.gep(chosen, [at])
 
-    def write(place: Any, few: Any) -> None:
-        largest, *others = _windows(v, above, under, place, few)
+    def write(window: Any, active: Any) -> None:
+        largest, *others = _windows(v, upper, lower, window, active)
         choice = _splat(v, 0)
-        for i, value in zip(PLACES[1:], others, strict=True):
+        for i, value in zip(ELEMENTS[1:], others, strict=True):
             wins = _wins(b, value, largest)
             largest = b.select(wins, value, largest)
             choice = b.select(wins, _splat(v, i), choice)
-        v.store(largest, b.gep(target, [place]), few)
-        v.store(choice, b.gep(choices, [place]), few)
+        v.store(largest, b.gep(target, [window]), active)
+        v.store(choice, b.gep(choices, [window]), active)
 
-    v.neighbors(count, write)
+    v.for_each_vector(count, write)
 
 
 @instruction
 def _scatter_to_chosen(
-    v: Vectors, grad: Any, chosen: Any, at: Any, out: Any, row: Any, below: Any, count: Any
+    v: Vectors, grad: Any, chosen: Any, at: Any, out: Any, row: Any, next_row: Any, count: Any
 ) -> None:
-    """Write the gradient of each window to the chosen place, and 0 to the others."""
+    """Write the gradient of each window to the chosen element, and 0 to the others."""
     b = v.builder
     source, choices = b.gep(grad, [at]), b.gep(chosen, [at])
-    above, under = b.gep(out, [row]), b.gep(out, [below])
+    upper, lower = b.gep(out, [row]), b.gep(out, [next_row])
 
-    def write(place: Any, few: Any) -> None:
-        upstream = v.load(b.gep(source, [place]), few)
-        choice = v.load(b.gep(choices, [place]), few)
-        at_place = [b.icmp_unsigned("==", choice, _splat(v, i)) for i in PLACES]
-        parts = [b.select(here, upstream, v.zero) for here in at_place]
-        _write_rows(v, parts, above, under, place, few)
+    def write(window: Any, active: Any) -> None:
+        upstream = v.load(b.gep(source, [window]), active)
+        choice = v.load(b.gep(choices, [window]), active)
+        masks = [b.icmp_unsigned("==", choice, _splat(v, i)) for i in ELEMENTS]
+        vectors = [b.select(mask, upstream, v.zero) for mask in masks]
+        _write_rows(v, vectors, upper, lower, window, active)
 
-    v.neighbors(count, write)
+    v.for_each_vector(count, write)
 
 
 @instruction
 def _spread_to_all(
-    v: Vectors, grad: Any, at: Any, out: Any, row: Any, below: Any, count: Any
+    v: Vectors, grad: Any, at: Any, out: Any, row: Any, next_row: Any, count: Any
 ) -> None:
-    """Write a quarter of the gradient of each window to its four places."""
+    """Write a quarter of the gradient of each window to its four elements."""
     b = v.builder
-    source, above, under = b.gep(grad, [at]), b.gep(out, [row]), b.gep(out, [below])
+    source, upper, lower = b.gep(grad, [at]), b.gep(out, [row]), b.gep(out, [next_row])
 
-    def write(place: Any, few: Any) -> None:
-        upstream = v.load(b.gep(source, [place]), few)
-        part = b.fmul(upstream, ir.Constant(upstream.type, [0.25] * v.lanes))
-        _write_rows(v, [part] * 4, above, under, place, few)
+    def write(window: Any, active: Any) -> None:
+        upstream = v.load(b.gep(source, [window]), active)
+        quarter = b.fmul(upstream, ir.Constant(upstream.type, [0.25] * v.lanes))
+        _write_rows(v, [quarter] * 4, upper, lower, window, active)
 
-    v.neighbors(count, write)
+    v.for_each_vector(count, write)
 
 
-def _splat(v: Vectors, place: int) -> Any:
-    """Return a vector with the number of one place of a window in every element."""
-    return ir.Constant(ir.VectorType(ir.IntType(8), v.lanes), [place] * v.lanes)
+def _splat(v: Vectors, element: int) -> Any:
+    """Return a vector with the index of one element of a window in every lane."""
+    return ir.Constant(ir.VectorType(ir.IntType(8), v.lanes), [element] * v.lanes)
 
 
 # --- Kernels on planes: arrays of shape (images * channels, height, width) ------------------------
@@ -178,7 +182,7 @@ def _pool_fours(lo: Any, hi: Any, x: Any, largest: Any, out: Any) -> None:
 
 
 def _choices_in_fours(lo: Any, hi: Any, x: Any, out: Any, chosen: Any) -> None:
-    """Write the largest element of each window, and the first place that holds it."""
+    """Write the largest element of each window, and the first index that holds it."""
     _, height, width = x.shape
     _, rows, columns = out.shape
     for plane in range(lo, hi):
@@ -188,7 +192,7 @@ def _choices_in_fours(lo: Any, hi: Any, x: Any, out: Any, chosen: Any) -> None:
 
 
 def _max_gradient_of_fours(lo: Any, hi: Any, grad: Any, chosen: Any, out: Any) -> None:
-    """Write the gradient of the image: that of each window at the chosen place."""
+    """Write the gradient of the image: that of each window at the chosen element."""
     _, height, width = out.shape
     _, rows, columns = grad.shape
     for plane in range(lo, hi):

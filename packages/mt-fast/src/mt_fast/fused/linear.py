@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.core.products import of_floats
+from mt_fast.core.products import matmul_floats
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_operators import OPERATORS
 from mt_tensor import Tensor, TensorData
@@ -38,7 +38,7 @@ class _Linear(FusedKernel):
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return `x @ weight.T + bias`."""
         x, weight, bias = arguments
-        out = of_floats(_rows(x), array_of(weight).T)
+        out = matmul_floats(_rows(x), array_of(weight).T)
         if bias is not None:
             _ADD.run(len(out), shared(out.size, x), out, array_of(bias))
         return tensor_of(out.reshape(*x._tensor.layout.shape[:-1], -1), x), ()
@@ -47,14 +47,14 @@ class _Linear(FusedKernel):
         """Return the gradients of input, weight and bias, each if it is needed."""
         x, weight, _ = arguments
         upstream = _rows(grad)
-        of_x = of_weight = of_bias = None
+        grad_x = grad_weight = grad_bias = None
         if needs[0]:
-            of_x = tensor_of(of_floats(upstream, array_of(weight)).reshape(x.shape), x)
+            grad_x = tensor_of(matmul_floats(upstream, array_of(weight)).reshape(x.shape), x)
         if needs[1]:
-            of_weight = tensor_of(of_floats(upstream.T, _rows(x)), x)
+            grad_weight = tensor_of(matmul_floats(upstream.T, _rows(x)), x)
         if needs[2]:
-            of_bias = tensor_of(_sum_of_rows(upstream, x), x)
-        return of_x, of_weight, of_bias
+            grad_bias = tensor_of(_sum_of_rows(upstream, x), x)
+        return grad_x, grad_weight, grad_bias
 
 
 def _sum_of_rows(rows: Array, x: Tensor) -> Array:

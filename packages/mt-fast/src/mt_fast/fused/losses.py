@@ -83,16 +83,16 @@ class _CrossEntropy(FusedKernel):
             IndexingError: a target is not a valid class.
         """
         x, classes, _, reduction = arguments
-        losses, of_scores, count = _losses(needs[0], *arguments)
+        losses, grad_scores, count = _losses(needs[0], *arguments)
         if reduction == "none":
-            return tensor_of(losses.reshape(classes.shape), x), ([of_scores],)
+            return tensor_of(losses.reshape(classes.shape), x), ([grad_scores],)
         total = np.add.reduce(losses) / count if count else np.nan  # as 0 / 0
-        return tensor_of(np.asarray(total, losses.dtype), x), ([of_scores],)
+        return tensor_of(np.asarray(total, losses.dtype), x), ([grad_scores],)
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradient of the scores: the saved array, or a new one if it has been taken."""
-        x, (of_scores,), weights = arguments[0], saved, array_of(grad).reshape(-1)
-        out = of_scores.pop() if of_scores else _losses(True, *arguments)[1]
+        x, (grad_scores,), weights = arguments[0], saved, array_of(grad).reshape(-1)
+        out = grad_scores.pop() if grad_scores else _losses(True, *arguments)[1]
         reduced = arguments[3] != "none"
         if not reduced or weights[0] != 1:
             weights = np.full(len(out), weights[0]) if reduced else weights
@@ -104,7 +104,7 @@ class _CrossEntropy(FusedKernel):
 
 
 def _losses(
-    wants_gradient: bool, x: Tensor, classes: Tensor, ignored: int, reduction: str
+    needs_gradient: bool, x: Tensor, classes: Tensor, ignored: int, reduction: str
 ) -> tuple[Array, Array, int]:
     """Return all losses, the gradient of the scores, and the divisor of the mean (1 for a sum).
 
@@ -113,16 +113,16 @@ def _losses(
     """
     scores, target = _rows(x), array_of(classes).reshape(-1)
     losses, wrong = np.empty(len(scores), scores.dtype), np.zeros(1, np.bool_)
-    of_scores = empty_like(scores) if wants_gradient else scores[:0]
+    grad_scores = empty_like(scores) if needs_gradient else scores[:0]
     count = 1
     if reduction == "mean":
         count = len(target) - len((target == ignored).nonzero()[0])  # faster than count_nonzero
     weight = scores.dtype.type(1 / max(count, 1))
-    views = (scores, target, ignored, losses, weight, of_scores, wrong)
+    views = (scores, target, ignored, losses, weight, grad_scores, wrong)
     _LOSS.run(len(scores), shared(scores.size, x), *views)
     if wrong[0]:
         FUSED["cross_entropy"](x, classes, ignored, reduction)  # raises the error
-    return losses, of_scores, count
+    return losses, grad_scores, count
 
 
 def _rows(scores: Tensor) -> Array:

@@ -77,9 +77,9 @@ def _layer_gradient_parts(
     """Write the gradients of a part of the rows, and its partial gradients of weight and bias."""
     parts, rows, zero = len(weights), len(x), x.dtype.type(0)
     for part in range(lo, hi):
-        of_weight, of_bias = weights[part], biases[part]
-        of_weight[:] = 0
-        of_bias[:] = 0
+        grad_weight, grad_bias = weights[part], biases[part]
+        grad_weight[:] = 0
+        grad_bias[:] = 0
         for i in range(rows * part // parts, rows * (part + 1) // parts):
             row, upstream, result = x[i], grad[i], out[i]
             center, factor = mean[i], scale[i]
@@ -89,8 +89,8 @@ def _layer_gradient_parts(
             for j in range(row.size):
                 y = (row[j] - center) * factor
                 result[j] = factor * (upstream[j] * weight[j] - first - y * second)
-                of_weight[j] += upstream[j] * y
-                of_bias[j] += upstream[j]
+                grad_weight[j] += upstream[j] * y
+                grad_bias[j] += upstream[j]
 
 
 # --- Batches and groups: arrays of shape (samples, units, rows, n) --------------------------------
@@ -123,8 +123,8 @@ def _units(
         for i in range(samples):
             for j in range(rows):
                 row, result = x[i, unit, j], out[i, unit, j]
-                place = (unit * rows + j) % len(weight)
-                slope, shift = x.dtype.type(scale[unit]) * weight[place], bias[place]
+                channel = (unit * rows + j) % len(weight)
+                slope, shift = x.dtype.type(scale[unit]) * weight[channel], bias[channel]
                 for k in range(row.size):
                     result[k] = (row[k] - center) * slope + shift
 
@@ -150,15 +150,15 @@ def _gradient_of_units(
         center, factor = x.dtype.type(mean[unit]), scale[unit]
         total = product = 0.0
         for j in range(rows):
-            of_bias = of_weight = 0.0
+            grad_bias = grad_weight = 0.0
             for i in range(samples):
                 first, second = _two_sums(x[i, unit, j], grad[i, unit, j], center)
-                of_bias += first
-                of_weight += second * factor
-            place = unit * rows + j
-            weights[place], biases[place] = of_weight, of_bias
-            total += of_bias * weight[place % len(weight)]
-            product += of_weight * weight[place % len(weight)]
+                grad_bias += first
+                grad_weight += second * factor
+            index = unit * rows + j
+            weights[index], biases[index] = grad_weight, grad_bias
+            total += grad_bias * weight[index % len(weight)]
+            product += grad_weight * weight[index % len(weight)]
         offset = x.dtype.type(factor * total / count)
         slope = x.dtype.type(factor * factor * product / count)
         for i in range(samples):
@@ -183,10 +183,10 @@ def _batch_columns(
     count, channels = x.shape
     for block in range(lo, hi):
         first, end = block * COLUMNS, min((block + 1) * COLUMNS, channels)
-        centers, spreads, factors = mean[first:end], variance[first:end], scale[first:end]
+        centers, variances, factors = mean[first:end], variance[first:end], scale[first:end]
         slopes, shifts = weight[first:end], bias[first:end]
         centers[:] = 0
-        spreads[:] = 0
+        variances[:] = 0
         for i in range(count):
             row = x[i, first:end]
             for j in range(row.size):
@@ -196,10 +196,10 @@ def _batch_columns(
         for i in range(count):
             row = x[i, first:end]
             for j in range(row.size):
-                spreads[j] += (row[j] - centers[j]) * (row[j] - centers[j])
-        for j in range(spreads.size):
-            spreads[j] /= count
-            factors[j] = 1.0 / np.sqrt(spreads[j] + eps)
+                variances[j] += (row[j] - centers[j]) * (row[j] - centers[j])
+        for j in range(variances.size):
+            variances[j] /= count
+            factors[j] = 1.0 / np.sqrt(variances[j] + eps)
         for i in range(count):
             row, result = x[i, first:end], out[i, first:end]
             for j in range(row.size):
@@ -293,8 +293,8 @@ class _LastDimensions(_Normalization):
         out, sums = empty_like(rows), np.empty((2, PARTS, size), rows.dtype)
         operands = rows, upstream, _filled(affine[0], size, 1, x), *saved, self.is_centered
         _LAYER_GRADIENT.run(PARTS, shared(rows.size, x), *operands, out, *sums)
-        of_affine = _of_affine(x, np.add.reduce(sums, 1), affine)[: len(arguments) - 3]
-        return tensor_of(out.reshape(x.shape), x), *of_affine, None, None
+        grad_affine = _affine_gradients(x, np.add.reduce(sums, 1), affine)[: len(arguments) - 3]
+        return tensor_of(out.reshape(x.shape), x), *grad_affine, None, None
 
     def _with_bias(self, arguments: Sequence[Any]) -> Sequence[Any]:
         """Return the arguments with a bias among them, which is None in RMS normalization."""
@@ -322,7 +322,7 @@ class _BatchNorm(_Normalization):
         """Return the gradients of input, weight and bias."""
         x, *affine, _, _ = arguments
         out, sums = _gradients(x, _channels(x), grad, affine[0], saved)
-        return out, *_of_affine(x, sums, affine), None, None
+        return out, *_affine_gradients(x, sums, affine), None, None
 
 
 class _GroupNorm(_Normalization):
@@ -338,7 +338,7 @@ class _GroupNorm(_Normalization):
         """Return the gradients of input, weight and bias."""
         x, *affine, groups, _ = arguments
         out, sums = _gradients(x, _groups(x, groups), grad, affine[0], saved)
-        return out, *_of_affine(x, sums.reshape(2, *x.shape[:2]).sum(1), affine), None, None
+        return out, *_affine_gradients(x, sums.reshape(2, *x.shape[:2]).sum(1), affine), None, None
 
 
 def _normalized(
@@ -348,7 +348,7 @@ def _normalized(
     channels = x.shape[1]
     out, statistics = empty_like(units), np.empty((3, units.shape[1]))
     factors, shifts = _filled(weight, channels, 1, x), _filled(bias, channels, 0, x)
-    kernel, count, (source, target) = _arranged(_UNITS, _COLUMNS, units, out)
+    kernel, count, (source, target) = _select_kernel(_UNITS, _COLUMNS, units, out)
     kernel.run(count, shared(units.size, x), source, factors, shifts, eps, target, *statistics)
     return tensor_of(out.reshape(x.shape), x), statistics
 
@@ -359,14 +359,16 @@ def _gradients(
     """Return the gradient of the input, and of the weight and the bias of each row of units."""
     out, sums = empty_like(units), np.empty((2, units.shape[1] * units.shape[2]))
     upstream, factors = array_of(grad).reshape(units.shape), _filled(weight, x.shape[1], 1, x)
-    kernel, count, (source, above, target) = _arranged(
+    kernel, count, (source, grad_rows, target) = _select_kernel(
         _UNITS_GRADIENT, _COLUMNS_GRADIENT, units, upstream, out
     )
-    kernel.run(count, shared(units.size, x), source, above, factors, *saved, target, *sums)
+    kernel.run(count, shared(units.size, x), source, grad_rows, factors, *saved, target, *sums)
     return tensor_of(out.reshape(x.shape), x), sums
 
 
-def _of_affine(x: Tensor, sums: Array, affine: Sequence[Tensor | None]) -> list[Tensor | None]:
+def _affine_gradients(
+    x: Tensor, sums: Array, affine: Sequence[Tensor | None]
+) -> list[Tensor | None]:
     """Return the sums as gradients of weight and bias, or None for one that is missing."""
     return [
         None if tensor is None else tensor_of(each.reshape(tensor.shape).astype(x.dtype.numpy), x)
@@ -385,8 +387,8 @@ def _groups(x: Tensor, groups: int) -> Array:
     return array_of(x).reshape(1, samples * groups, channels // groups, -1)
 
 
-def _arranged(
-    of_units: Kernel, of_columns: Kernel, *arrays: Array
+def _select_kernel(
+    unit_kernel: Kernel, column_kernel: Kernel, *arrays: Array
 ) -> tuple[Kernel, int, tuple[Array, ...]]:
     """Return the kernel for some units, its number of work units, and the arrays to call it with.
 
@@ -395,8 +397,8 @@ def _arranged(
     samples, units, rows, size = arrays[0].shape
     if samples > rows * size == 1:
         matrices = tuple([array.reshape(samples, units) for array in arrays])
-        return of_columns, -(-units // COLUMNS), matrices
-    return of_units, units, arrays
+        return column_kernel, -(-units // COLUMNS), matrices
+    return unit_kernel, units, arrays
 
 
 LAYER_NORM, RMS_NORM = _LastDimensions(is_centered=True), _LastDimensions(is_centered=False)

@@ -66,7 +66,7 @@ def _pool_planes(
                 result *= scale
 
 
-def _place_planes(
+def _argmax_planes(
     lo: Any, hi: Any, x: Any, rows: Any, columns: Any, out: Any, position: Any
 ) -> None:
     """Write the maximum of each window, and its first position in the plane.
@@ -84,31 +84,31 @@ def _place_planes(
         position: the positions of the maxima.
     """
     width, outputs = np.uintp(x.shape[2]), np.uintp(position.shape[2])
-    folded, places = np.empty(width, x.dtype), np.empty(width, np.int32)
+    folded, indices = np.empty(width, x.dtype), np.empty(width, np.int32)
     for plane in range(lo, hi):
         for i in range(rows.shape[0]):
             row = x[plane, rows[i, 0]]
             first = np.int32(rows[i, 0]) * np.int32(width)
             for j in range(width):
                 folded[j] = row[j]
-                places[j] = first + np.int32(j)
+                indices[j] = first + np.int32(j)
             for h in rows[i, 1:]:
                 row, first = x[plane, h], np.int32(h) * np.int32(width)
                 for j in range(width):
                     value, largest = row[j], folded[j]
                     wins = (value > largest) | ((value != value) & (largest == largest))
                     folded[j] = value if wins else largest
-                    places[j] = first + np.int32(j) if wins else places[j]
+                    indices[j] = first + np.int32(j) if wins else indices[j]
             for j in range(outputs):
-                largest, place = folded[columns[j, 0]], places[columns[j, 0]]
+                largest, index = folded[columns[j, 0]], indices[columns[j, 0]]
                 for q in range(np.uintp(1), np.uintp(columns.shape[1])):
-                    value, other = folded[columns[j, q]], places[columns[j, q]]
+                    value, other = folded[columns[j, q]], indices[columns[j, q]]
                     equal = (value == largest) | ((value != value) & (largest != largest))
                     wins = (value > largest) | ((value != value) & (largest == largest))
-                    wins |= equal & (other < place)
+                    wins |= equal & (other < index)
                     largest = value if wins else largest
-                    place = other if wins else place
-                position[plane, i, j] = place
+                    index = other if wins else index
+                position[plane, i, j] = index
                 out[plane, i, j] = largest
 
 
@@ -127,23 +127,23 @@ def _mean_gradient_planes(
     height, width = out.shape[1], np.uintp(out.shape[2])
     outputs, step, padded = np.uintp(grad.shape[2]), np.uintp(stride[1]), np.uintp(padding[1])
     scale = grad.dtype.type(1.0 / (size[0] * size[1]))
-    spread = np.empty(width + padded + padded, grad.dtype)
+    scattered = np.empty(width + padded + padded, grad.dtype)
     for plane in range(lo, hi):
         out[plane] = 0
         for i in range(grad.shape[1]):
             upstream = grad[plane, i]
-            spread[:] = 0
+            scattered[:] = 0
             for q in range(np.uintp(size[1])):  # the inner loop has no dependencies
                 for j in range(outputs):
-                    spread[j * step + q] += upstream[j] * scale
+                    scattered[j * step + q] += upstream[j] * scale
             for h in range(i * stride[0] - padding[0], i * stride[0] - padding[0] + size[0]):
                 if 0 <= h < height:
                     for j in range(width):
-                        out[plane, h, j] += spread[padded + j]
+                        out[plane, h, j] += scattered[padded + j]
 
 
 _POOL = Kernel.of(_pool_planes, allocates=True)
-_PLACES = Kernel.of(_place_planes, allocates=True)
+_ARGMAX = Kernel.of(_argmax_planes, allocates=True)
 _MAX_GRADIENT = Kernel.of(_max_gradient_planes)
 _MEAN_GRADIENT = Kernel.of(_mean_gradient_planes, allocates=True)
 
@@ -183,7 +183,7 @@ class _Pooling(FusedKernel):
         if self.largest and needs[0]:
             saved = (np.empty(out.shape, np.uint8 if halved else np.int32),)
             taps = () if halved else _taps_of(x.shape[2:], pooled[1:], *windows)
-            kernel, arguments = halving.CHOICES if halved else _PLACES, taps
+            kernel, arguments = halving.CHOICES if halved else _ARGMAX, taps
         elif halved:
             kernel, arguments = halving.POOL, (self.largest,)
         else:
@@ -195,10 +195,10 @@ class _Pooling(FusedKernel):
         """Return the gradient of the images."""
         x, *settings = arguments
         if not self.largest and _is_global(x, settings[0], settings[2]):
-            shares = array_of(grad) * x.dtype.numpy.type(1.0 / math.prod(settings[0]))
-            every = TensorData.of(shares, row_major(shares.shape, x.dtype)).expand(x.shape)
-            spread = x.backend.copy(every, every.layout.contiguous)
-            return Tensor._make(spread, x.backend), None, None, None
+            scaled = array_of(grad) * x.dtype.numpy.type(1.0 / math.prod(settings[0]))
+            expanded = TensorData.of(scaled, row_major(scaled.shape, x.dtype)).expand(x.shape)
+            scattered = x.backend.copy(expanded, expanded.layout.contiguous)
+            return Tensor._make(scattered, x.backend), None, None, None
         out = empty(x.shape, x.dtype.numpy)
         targets, upstream, parallel = _planes(out), _planes(array_of(grad)), shared(x.numel(), x)
         if self.largest and halving.halves(*settings):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.core.loops import WORTH_A_KERNEL
+from mt_fast.core.loops import KERNEL_FROM
 from mt_fast.core.tables import empty
 from mt_fast.memory.arrays import array_of, pieces_of, shared, tensor_of
 from mt_operators import OPERATORS
@@ -25,14 +25,14 @@ COLUMNS = 512
 """The number of adjacent elements to search at a time."""
 
 
-def _first_of_rows(lo: Any, hi: Any, x: Any, sought: Any, out: Any) -> None:
+def _first_of_rows(lo: Any, hi: Any, x: Any, extremes: Any, out: Any) -> None:
     """Write the first positions in an array of shape (outer, size, inner)."""
     inner = x.shape[2]
     blocks = (inner + COLUMNS - 1) // COLUMNS
     for unit in range(lo, hi):
         i, start = unit // blocks, unit % blocks * COLUMNS
         end = min(start + COLUMNS, inner)
-        values, positions = sought[i, start:end], out[i, start:end]
+        values, positions = extremes[i, start:end], out[i, start:end]
         for j in range(x.shape[1] - 1, -1, -1):
             row = x[i, j, start:end]
             for n in range(row.size):
@@ -48,17 +48,17 @@ def _position(name: str, operator: str) -> Callable[..., Tensor]:
 
     def kernel(x: Tensor, dim: int) -> Tensor:
         layout, parallel = x._tensor.layout, shared(x.numel(), x)
-        short = layout.size < WORTH_A_KERNEL or layout.dtype.is_narrow or layout.dtype is bool_
-        if short or dim == x.ndim - 1:
+        use_numpy = layout.size < KERNEL_FROM or layout.dtype.is_narrow or layout.dtype is bool_
+        if use_numpy or dim == x.ndim - 1:
             return by_numpy(x, dim)  # type: ignore[no-any-return]
         array = array_of(x)
         pieces = pieces_of(array, dim)
         outer, _, inner = pieces.shape
         row = TensorData.of(array, row_major(x.shape, x.dtype))
-        sought = x.backend.reduce(chosen, row, (dim,), True).array.reshape(outer, inner)
+        extremes = x.backend.reduce(chosen, row, (dim,), True).array.reshape(outer, inner)
         out = empty((*x.shape[:dim], 1, *x.shape[dim + 1 :]), np.int64)
         positions = out.reshape(outer, inner)
-        _OF_ROWS.run(outer * -(-inner // COLUMNS), parallel, pieces, sought, positions)
+        _OF_ROWS.run(outer * -(-inner // COLUMNS), parallel, pieces, extremes, positions)
         return tensor_of(out, x)
 
     return kernel

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.core.products import of_floats
+from mt_fast.core.products import matmul_floats
 from mt_fast.core.tables import empty
 from mt_fast.fused.rows import summing
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
 from mt_tensor import Tensor
 from mt_tensor.extending import FusedKernel, Gradients, Needs, Saved
 
-FEW = 8
+MAX_ROWS = 8
 """The largest number of rows for which weights are converted while they are multiplied."""
 
 
@@ -52,7 +52,7 @@ class _Int8Linear(FusedKernel):
     def fits(self, *arguments: Any) -> bool:
         """Return whether there are few rows of inputs, of one dtype, float32 or float64."""
         x, weight, scale, bias = arguments
-        return is_compiled(x, scale, bias) and x.numel() <= FEW * weight.shape[1]
+        return is_compiled(x, scale, bias) and x.numel() <= MAX_ROWS * weight.shape[1]
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return `x @ weight.T * scale + bias`."""
@@ -69,10 +69,10 @@ class _Int8Linear(FusedKernel):
         x, weight, scale, bias = arguments
         upstream = array_of(grad).reshape(-1, weight.shape[0])
         floats = array_of(weight).astype(upstream.dtype)
-        products = of_floats(array_of(x).reshape(-1, weight.shape[1]), floats.T)
-        of_x = of_floats(upstream * array_of(scale), floats).reshape(x.shape)
-        of_bias = None if bias is None else tensor_of(upstream.sum(0), x)
-        return tensor_of(of_x, x), None, tensor_of((upstream * products).sum(0), x), of_bias
+        products = matmul_floats(array_of(x).reshape(-1, weight.shape[1]), floats.T)
+        grad_x = matmul_floats(upstream * array_of(scale), floats).reshape(x.shape)
+        grad_bias = None if bias is None else tensor_of(upstream.sum(0), x)
+        return tensor_of(grad_x, x), None, tensor_of((upstream * products).sum(0), x), grad_bias
 
 
 INT8_LINEAR = _Int8Linear()

@@ -156,29 +156,29 @@ def _plan(
     batch = math.prod(shape_a[:-2])
     parallel = batch * n * m * k >= PARALLEL_FROM
     threads = threads if parallel else 1
-    *outer_a, down, across = [stride // itemsize for stride in strides_a]
-    *outer_b, below, beside = [stride // itemsize for stride in strides_b]
-    longest = LONGEST if across == 1 else LONGEST_DOWN
-    length = -(-m // -(-m // longest))
+    *outer_a, a_row_step, a_column_step = [stride // itemsize for stride in strides_a]
+    *outer_b, b_row_step, b_column_step = [stride // itemsize for stride in strides_b]
+    max_length = LONGEST if a_column_step == 1 else LONGEST_DOWN
+    length = -(-m // -(-m // max_length))
     rows = n if batch >= threads else -(-n // threads)  # that a thread multiplies by a panel
-    in_place = beside == 1 and k >= VECTOR_BYTES // itemsize and rows < REUSED
+    in_place = b_column_step == 1 and k >= VECTOR_BYTES // itemsize and rows < REUSED
     if in_place and length * k * itemsize <= IN_PLACE_BYTES:
         width, strip = k, k
     else:
         width, strip = _widths(length, k, itemsize)
-        in_place = beside == 1 and strip == k
+        in_place = b_column_step == 1 and strip == k
     panels = -(-k // width)
-    alike = batch if (panels * width - k) * UNEVEN > k else batch * panels
-    parts = min(-(-n // LARGEST), threads // math.gcd(threads, alike))
+    equal_units = batch if (panels * width - k) * UNEVEN > k else batch * panels
+    parts = min(-(-n // LARGEST), threads // math.gcd(threads, equal_units))
     return Plan(
         (*shape_a[:-1], k),
         batch * panels * parts,
         parallel,
         starts(shape_a[:-2], tuple(outer_a)),
         starts(shape_b[:-2], tuple(outer_b)),
-        np.arange(length) * (below if in_place else strip),
+        np.arange(length) * (b_row_step if in_place else strip),
         (n, m, k, length, width, strip, panels, parts, in_place),
-        (down, across, below, beside),
+        (a_row_step, a_column_step, b_row_step, b_column_step),
     )
 
 
@@ -189,10 +189,10 @@ def _widths(length: int, k: int, itemsize: int) -> tuple[int, int]:
     strips: a tile that is narrower than the others does less work for each element that it reads.
     """
     strip, lanes = STRIP_BYTES // itemsize, VECTOR_BYTES // itemsize
-    most = PANEL_BYTES // (length * itemsize)
-    if k <= most:
+    max_columns = PANEL_BYTES // (length * itemsize)
+    if k <= max_columns:
         return -(-k // lanes) * lanes, strip
-    panels = -(-k // (max(most // strip, 1) * strip))
+    panels = -(-k // (max(max_columns // strip, 1) * strip))
     return -(-k // (panels * strip)) * strip, strip
 
 
@@ -203,24 +203,24 @@ def fill(panel: Any, b: Any, start: Any, steps: Any, taps: Any, count: Any, stri
     The steps are the distance between adjacent rows and between adjacent columns, one of which is
     1.
     """
-    down, across = steps
+    row_step, column_step = steps
     for done in range(0, count, strip):
-        some = min(strip, count - done)
-        if across == 1:
+        strip_columns = min(strip, count - done)
+        if column_step == 1:
             for i in range(taps):
-                copy(panel, done * taps + i * strip, b, start + i * down + done, some)
+                copy(panel, done * taps + i * strip, b, start + i * row_step + done, strip_columns)
         else:
-            first = start + done * across
-            transpose_tile(b, first, across, panel, done * taps, strip, taps, some)
+            first = start + done * column_step
+            transpose_tile(b, first, column_step, panel, done * taps, strip, taps, strip_columns)
 
 
 @inner
 def add_rows(out: Any, at: Any, step: Any, sums: Any, width: Any, rows: Any, count: Any) -> None:
     """Add rows of `sums`, which are `width` apart, to rows of `out`, which are `step` apart."""
     for i in range(rows):
-        row, more = out[at + i * step :], sums[i * width :]
+        row, addend = out[at + i * step :], sums[i * width :]
         for j in range(count):
-            row[j] += more[j]
+            row[j] += addend[j]
 
 
 def _multiply(
@@ -242,21 +242,21 @@ def _multiply(
         steps: see `Plan`.
     """
     n, m, k, length, width, strip, panels, parts, in_place = sizes
-    down, across = steps[:2]
-    packed = across != 1
-    together = PACKED if packed else LARGEST
+    row_step, column_step = steps[:2]
+    packed = column_step != 1
+    block_rows = PACKED if packed else LARGEST
     packed_start = 0 if in_place else length * ((width + strip - 1) // strip * strip)
-    memory = scratch(packed_start + length * together, b)
+    memory = scratch(packed_start + length * block_rows, b)
     sums = scratch(LARGEST * strip, b)
     panel, weights = (b if in_place else memory), (memory if packed else a)
-    apart = (1, PACKED) if packed else steps[:2]
+    weight_steps = (1, PACKED) if packed else steps[:2]
     zeros = np.zeros(LARGEST, b.dtype)
-    blocks = (n + together - 1) // together
-    many = len(starts_b) * panels
+    blocks = (n + block_rows - 1) // block_rows
+    panel_count = len(starts_b) * panels
     filled = -1
     for unit in range(lo, hi):
-        part, which = unit // many, unit % many
-        batch, column = which // panels, which % panels * width
+        part, panel_index = unit // panel_count, unit % panel_count
+        batch, column = panel_index // panels, panel_index % panels * width
         count = min(width, k - column)
         for begin in range(0, m, length):
             taps = min(length, m - begin)
@@ -265,26 +265,32 @@ def _multiply(
                 fill(panel, b, start, steps[2:], taps, count, strip)
                 filled = start
             for block in range(blocks * part // parts, blocks * (part + 1) // parts):
-                top = block * together
-                end = min(top + together, n)
-                place = starts_a[batch] + top * down + begin * across
+                top = block * block_rows
+                end = min(top + block_rows, n)
+                offset = starts_a[batch] + top * row_step + begin * column_step
                 if packed:
                     for i in range(taps):
-                        copy(memory, packed_start + i * PACKED, a, place + i * across, end - top)
-                    place = packed_start
+                        copy(
+                            memory,
+                            packed_start + i * PACKED,
+                            a,
+                            offset + i * column_step,
+                            end - top,
+                        )
+                    offset = packed_start
                 for first in range(top, end, LARGEST):
                     rows = min(LARGEST, end - first)
                     for done in range(0, count, strip):
-                        some = min(strip, count - done)
+                        strip_columns = min(strip, count - done)
                         at = (batch * n + first) * k + column + done
                         target, to, step = (sums, 0, strip) if begin else (out, at, k)
                         product(
-                            target, to, step, rows, some, zeros, 0, weights,
-                            place + (first - top) * apart[0], apart, panel,
+                            target, to, step, rows, strip_columns, zeros, 0, weights,
+                            offset + (first - top) * weight_steps[0], weight_steps, panel,
                             (start if in_place else 0) + done * taps, offsets, 0, taps,
                         )  # fmt: skip
                         if begin:
-                            add_rows(out, at, k, sums, strip, rows, some)
+                            add_rows(out, at, k, sums, strip, rows, strip_columns)
 
 
 _MULTIPLY = Kernel.of(_multiply, allocates=True)

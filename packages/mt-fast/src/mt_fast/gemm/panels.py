@@ -95,10 +95,10 @@ def multiply(out: Any, first: Any, end: Any, rows: Any, panels: Any) -> None:
     columns = panels.columns
     for panel in range(count):
         column = panel * width
-        some = min(width, columns - column)
+        panel_columns = min(width, columns - column)
         for row in range(first, end, LARGEST):
             product(
-                out, row * columns + column, columns, min(LARGEST, end - row), some,
+                out, row * columns + column, columns, min(LARGEST, end - row), panel_columns,
                 panels.zeros, 0, rows, row * taps, (taps, 1), panels.elements,
                 panel * taps * width, panels.offsets, 0, taps,
             )  # fmt: skip

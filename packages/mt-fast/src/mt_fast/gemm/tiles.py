@@ -30,7 +30,7 @@ WIDE, WIDER, WIDEST = SUMS // LARGEST, SUMS // SMALLER, 8
 """The widths of the three tiles of a product in vectors: the fewer rows, the wider."""
 
 
-def existing(v: Vectors, i: int, size: Any) -> Any:
+def clamped_index(v: Vectors, i: int, size: Any) -> Any:
     """Return i, or the last index if i is beyond it: its results are computed and dropped."""
     within = v.builder.icmp_signed("<", index(i), size)
     return v.builder.select(within, index(i), v.builder.sub(size, index(1)))
@@ -45,8 +45,8 @@ def _product_tile(rows: int, columns: int) -> Any:
     - used: the number of rows, at most `rows`;
     - count: the number of elements of a row to write; all of them, unless `columns` is 1;
     - bias, begin: an array, and the position in it of the initial values of the sums;
-    - weights, first, down, across: an array, the position of its first element, and the distance
-      between adjacent rows and between adjacent columns;
+    - weights, first, row_step, column_step: an array, the position of its first element, and the
+      distance between adjacent rows and between adjacent columns;
     - source, start, offsets, tap, taps: row t of the source starts at `start + offsets[tap + t]`,
       and there are `taps` rows. They are as long as the tile is wide, whatever `count` is.
     """
@@ -54,23 +54,25 @@ def _product_tile(rows: int, columns: int) -> Any:
     @instruction
     def tile(
         v: Vectors, out: Any, at: Any, step: Any, used: Any, count: Any, bias: Any, begin: Any,
-        weights: Any, first: Any, down: Any, across: Any, source: Any, start: Any, offsets: Any,
-        tap: Any, taps: Any,
+        weights: Any, first: Any, row_step: Any, column_step: Any, source: Any, start: Any,
+        offsets: Any, tap: Any, taps: Any,
     ) -> None:  # fmt: skip
         b = v.builder
         bias, source, offsets = b.gep(bias, [begin]), b.gep(source, [start]), b.gep(offsets, [tap])
-        places = [existing(v, i, used) for i in range(rows)]
-        lines = [b.gep(weights, [b.add(first, b.mul(place, down))]) for place in places]
+        row_indices = [clamped_index(v, i, used) for i in range(rows)]
+        lines = [
+            b.gep(weights, [b.add(first, b.mul(row_index, row_step))]) for row_index in row_indices
+        ]
         sums = []
-        for place in places:
-            value = v.repeated(b.gep(bias, [place]))
+        for row_index in row_indices:
+            value = v.repeated(b.gep(bias, [row_index]))
             sums.append([v.variable(value) for _ in range(columns)])
         with v.loop(taps) as t:
-            seen = b.gep(source, [b.load(b.gep(offsets, [t]))])
-            xs = [v.load(b.gep(seen, [index(j * v.lanes)])) for j in range(columns)]
-            now = v.opaque(b.mul(t, across))
+            source_row = b.gep(source, [b.load(b.gep(offsets, [t]))])
+            xs = [v.load(b.gep(source_row, [index(j * v.lanes)])) for j in range(columns)]
+            tap_offset = v.opaque(b.mul(t, column_step))
             for line, totals in zip(lines, sums, strict=True):
-                weight = v.repeated(b.gep(line, [now]))
+                weight = v.repeated(b.gep(line, [tap_offset]))
                 for total, x in zip(totals, xs, strict=True):
                     b.store(v.multiply_add(weight, x, b.load(total)), total)
         for i in range(rows):
@@ -87,8 +89,8 @@ def _product_tile(rows: int, columns: int) -> Any:
 
 def _store_some(v: Vectors, vector: Any, pointer: Any, count: Any) -> None:
     """Write the first `count` elements of a vector, or all if it has fewer."""
-    whole = v.builder.icmp_signed(">=", count, index(v.lanes))
-    with v.builder.if_else(whole) as (then, otherwise):
+    is_full = v.builder.icmp_signed(">=", count, index(v.lanes))
+    with v.builder.if_else(is_full) as (then, otherwise):
         with then:
             v.store(vector, pointer)
         with otherwise:
@@ -104,26 +106,26 @@ def _product(rows: int, columns: int) -> Any:
         out: Any, at: Any, step: Any, used: Any, count: Any, bias: Any, begin: Any, weights: Any,
         first: Any, steps: Any, source: Any, start: Any, offsets: Any, tap: Any, taps: Any,
     ) -> None:  # fmt: skip
-        down, across = steps
+        row_step, column_step = steps
         lanes = VECTOR_BYTES // source.itemsize
         done = 0
         while done + columns * lanes <= count:
             wide(
-                out, at + done, step, used, lanes, bias, begin, weights, first, down, across,
-                source, start + done, offsets, tap, taps,
+                out, at + done, step, used, lanes, bias, begin, weights, first, row_step,
+                column_step, source, start + done, offsets, tap, taps,
             )  # fmt: skip
             done += columns * lanes
         if done + 2 * lanes <= count:
             two(
-                out, at + done, step, used, lanes, bias, begin, weights, first, down, across,
-                source, start + done, offsets, tap, taps,
+                out, at + done, step, used, lanes, bias, begin, weights, first, row_step,
+                column_step, source, start + done, offsets, tap, taps,
             )  # fmt: skip
             done += 2 * lanes
         while done < count:
             place = max(min(done, count - lanes), 0)
             narrow(
-                out, at + place, step, used, count, bias, begin, weights, first, down, across,
-                source, start + place, offsets, tap, taps,
+                out, at + place, step, used, count, bias, begin, weights, first, row_step,
+                column_step, source, start + place, offsets, tap, taps,
             )  # fmt: skip
             done += lanes
 

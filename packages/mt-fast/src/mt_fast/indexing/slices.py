@@ -23,39 +23,39 @@ from mt_tensor.extending import Shape, size_of
 # --- Kernels: unsigned indices of single elements are not tested for negative values --------------
 
 
-def _read_elements(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
+def _read_elements(lo: Any, hi: Any, source: Any, indices: Any, out: Any) -> None:
     """Write the indexed elements of an array of shape (outer, size)."""
     for i in range(lo, hi):
         row, result = source[i], out[i]
-        for j in range(numbers.size):
-            result[j] = row[numbers[j]]
+        for j in range(indices.size):
+            result[j] = row[indices[j]]
 
 
-def _read_pieces(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
+def _read_pieces(lo: Any, hi: Any, source: Any, indices: Any, out: Any) -> None:
     """Write the indexed pieces of an array of shape (outer, size, inner)."""
-    count = numbers.size
+    count = indices.size
     for unit in range(lo, hi):
         i, j = unit // count, unit % count
-        piece, result = source[i, numbers[j]], out[i, j]
+        piece, result = source[i, indices[j]], out[i, j]
         for k in range(result.size):
             result[k] = piece[k]
 
 
-def _add_elements(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
+def _add_elements(lo: Any, hi: Any, source: Any, indices: Any, out: Any) -> None:
     """Add elements to the indexed elements of an array of shape (outer, size)."""
     for i in range(lo, hi):
         row, result = source[i], out[i]
-        for j in range(numbers.size):
-            result[numbers[j]] += row[j]
+        for j in range(indices.size):
+            result[indices[j]] += row[j]
 
 
-def _add_pieces(lo: Any, hi: Any, source: Any, numbers: Any, out: Any) -> None:
+def _add_pieces(lo: Any, hi: Any, source: Any, indices: Any, out: Any) -> None:
     """Add pieces to the indexed pieces among those from `lo` to `hi`."""
     size = out.shape[1]
     for i in range(lo // size, (hi + size - 1) // size):
         first, end = max(lo - i * size, 0), min(hi - i * size, size)
-        for j in range(numbers.size):
-            number = numbers[j]
+        for j in range(indices.size):
+            number = indices[j]
             if first <= number < end:
                 piece, result = source[i, j], out[i, number]
                 for k in range(result.size):
@@ -72,17 +72,17 @@ class _Plan(NamedTuple):
     """How to read a view with an index of whole slices.
 
     Attributes:
-        numbers: the position of the slice numbers in the storage of the index.
+        indices: the position of the slice numbers in the storage of the index.
         pieces: the shape (outer, size, inner) of the contiguous view, or (outer, size) if the
             pieces of slices have one element.
-        named: the shape of the indexed slices, in the same form.
+        indexed: the shape of the indexed slices, in the same form.
         bits: the unsigned integer type that elements are read as.
         result: the layout of the slices.
     """
 
-    numbers: slice
+    indices: slice
     pieces: Shape
-    named: Shape
+    indexed: Shape
     bits: type
     result: Layout
 
@@ -113,16 +113,16 @@ def gather_slices(
     plan = _planned(source.layout, dim, index.layout)
     if plan is None:
         return None
-    numbers, pieces, named, bits, result = plan
-    row = index.storage[numbers]
+    indices, pieces, indexed, bits, result = plan
+    row = index.storage[indices]
     if result.size < SMALL and source.layout.row_major and not parallel:
         return TensorData.of(source.array.take(row, dim), result)
     source = _contiguous(source, parallel)
-    parts, out = source.array.reshape(pieces), empty(named, bits)
-    if len(named) == 2:
-        _READ_ELEMENTS.run(named[0], parallel, parts.view(bits), row.view(np.uint64), out)
+    parts, out = source.array.reshape(pieces), empty(indexed, bits)
+    if len(indexed) == 2:
+        _READ_ELEMENTS.run(indexed[0], parallel, parts.view(bits), row.view(np.uint64), out)
     else:
-        _READ_PIECES.run(named[0] * named[1], parallel, parts.view(bits), row, out)
+        _READ_PIECES.run(indexed[0] * indexed[1], parallel, parts.view(bits), row, out)
     return TensorData.of(out.view(result.dtype.numpy).reshape(result.shape), result)
 
 
@@ -134,8 +134,8 @@ def add_slices(
     if plan is None:
         return False
     source = _contiguous(source, parallel)
-    row, sums = index.storage[plan.numbers], out.array.reshape(plan.pieces)
-    parts = source.array.reshape(plan.named)
+    row, sums = index.storage[plan.indices], out.array.reshape(plan.pieces)
+    parts = source.array.reshape(plan.indexed)
     if sums.ndim == 2:
         _ADD_ELEMENTS.run(len(sums), parallel, parts, row.view(np.uint64), sums)
     else:

@@ -71,18 +71,18 @@ def bitwise_right_shift(x, y):
 FLOATS: dict[str, str] = {
     "floor_divide": """\
 def floor_divide(x, y):
-    rest = {fmod}(x, y)
-    quotient = (x - rest) / y  # an integer, but for its rounding
-    if (rest != {kind}(0)) & ((rest < {kind}(0)) != (y < {kind}(0))):
+    remainder = {fmod}(x, y)
+    quotient = (x - remainder) / y  # an integer, but for its rounding
+    if (remainder != {kind}(0)) & ((remainder < {kind}(0)) != (y < {kind}(0))):
         quotient = quotient - {kind}(1)
     if (y == {kind}(0)) | (quotient == {kind}(0)) | (abs(quotient) == {kind}(inf)):
         return x / y if abs(x) >= abs(y) else x / y * {kind}(0)
-    whole = quotient - {fmod}(quotient, {kind}(1))
-    if quotient - whole > {kind}(0.5):
-        whole = whole + {kind}(1)
-    if whole - quotient >= {kind}(0.5):
-        whole = whole - {kind}(1)
-    return whole
+    rounded = quotient - {fmod}(quotient, {kind}(1))
+    if quotient - rounded > {kind}(0.5):
+        rounded = rounded + {kind}(1)
+    if rounded - quotient >= {kind}(0.5):
+        rounded = rounded - {kind}(1)
+    return rounded
 """,
 }
 """The functions of floats by name: `{kind}` is the dtype of their arguments, and `{fmod}` the

@@ -46,8 +46,8 @@ def _integer_power(base: Any, exponent: Any, one: Any) -> Any:
     return result
 
 
-def power_by(of_floats: Any) -> Any:
-    """Return the power function: an integer power of integers, else `of_floats`."""
+def power_by(float_power: Any) -> Any:
+    """Return the power function: an integer power of integers, else `float_power`."""
 
     def power(x: Any, y: Any) -> Any:
         return math.pow(x, y)
@@ -56,19 +56,19 @@ def power_by(of_floats: Any) -> Any:
     def chosen(x: Any, y: Any) -> Any:
         wide = _widest(x, y)
 
-        def among_integers(x: Any, y: Any) -> Any:
+        def for_integers(x: Any, y: Any) -> Any:
             return _integer_power(wide(x), wide(y), wide(1))
 
-        def among_floats(x: Any, y: Any) -> Any:
-            return of_floats(x, y)
+        def for_floats(x: Any, y: Any) -> Any:
+            return float_power(x, y)
 
-        return among_floats if wide is None else among_integers
+        return for_floats if wide is None else for_integers
 
     return power
 
 
 @intrinsic
-def _float_rest(context: Any, x: Any, y: Any) -> Any:
+def _float_remainder(context: Any, x: Any, y: Any) -> Any:
     """Return `fmod` of floats, in their own type."""
     unified = context.unify_types(x, y)
     if not isinstance(unified, types.Float):
@@ -90,17 +90,17 @@ def _by_type(name: str) -> Any:
     def chosen(x: Any, y: Any) -> Any:
         wide = _widest(x, y)
 
-        def among_integers(x: Any, y: Any) -> Any:
+        def for_integers(x: Any, y: Any) -> Any:
             return exact(wide(x), wide(y))
 
-        def of_floats(x: Any, y: Any) -> Any:
+        def for_floats(x: Any, y: Any) -> Any:
             return exact(x, y)
 
         if wide is not None:
             exact = _defined(name, wide.name)
-            return among_integers
+            return for_integers
         exact = _defined(name, "float32" if x == y == types.float32 else "float64")
-        return of_floats
+        return for_floats
 
     return function
 
@@ -109,7 +109,7 @@ def _by_type(name: str) -> Any:
 def _defined(name: str, kind: str) -> Any:
     """Compile a function of `integer_functions.py` for one dtype."""
     namespace: dict[str, Any] = {
-        "fmod": _float_rest,
+        "fmod": _float_remainder,
         "inf": math.inf,
         "int64": np.int64,
         "uint64": np.uint64,
@@ -118,7 +118,7 @@ def _defined(name: str, kind: str) -> Any:
     }
     exec(integer_functions.text(name, kind, "fmod"), namespace)
     function = namespace[name]
-    return function if function is _float_rest else jit()(function)
+    return function if function is _float_remainder else jit()(function)
 
 
 COMPUTED_IN_INT64.update(integer_functions.NAMES)

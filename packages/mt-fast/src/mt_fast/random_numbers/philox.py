@@ -30,14 +30,14 @@ MULTIPLIERS = (0xD2E7470EE14C6C93, 0xCA5A826395121157)
 KEY_STEPS = (0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B)
 """The multipliers of the words in each round, and the values added to the key after it."""
 
-TOGETHER = 256
+BLOCKS_AT_ONCE = 256
 """The number of blocks whose bits are computed before they are converted: 8 KB, a fraction of the
 cache."""
 
 _WORD = 2**64
 """The number of values of a word."""
 
-WORTH_DRAWING = 8192
+KERNEL_FROM = 8192
 """The number of elements from which this is faster: advancing a NumPy generator takes as long as
 drawing this many."""
 
@@ -48,10 +48,10 @@ def product_halves(_context: Any, x: Any, y: Any) -> Any:
     word = types.uint64
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        half, whole = ir.IntType(64), ir.IntType(128)
-        product = builder.mul(*(builder.zext(each, whole) for each in args))
-        upper = builder.lshr(product, ir.Constant(whole, 64))
-        halves = [builder.trunc(each, half) for each in (upper, product)]
+        int64, int128 = ir.IntType(64), ir.IntType(128)
+        product = builder.mul(*(builder.zext(each, int128) for each in args))
+        upper = builder.lshr(product, ir.Constant(int128, 64))
+        halves = [builder.trunc(each, int64) for each in (upper, product)]
         return context.make_tuple(builder, signature.return_type, halves)
 
     signature = templates.signature(types.UniTuple(word, 2), x, y)  # type: ignore[no-untyped-call]
@@ -63,7 +63,7 @@ def _uniform(dtype: DType) -> Kernel:
     """Return the kernel that draws numbers of a dtype; its units are blocks from `first`."""
     wide = dtype is float64
     digits, bits = (53, 64) if wide else (24, 32)
-    each = 256 // bits
+    per_block = 256 // bits
     keys = [f"a{r}, b{r} = keys[{r}, 0], keys[{r}, 1]" for r in range(ROUNDS)]
     rounds = [
         line
@@ -75,18 +75,19 @@ def _uniform(dtype: DType) -> Kernel:
         )
     ]
     body = [
-        f"words = np.empty({4 * TOGETHER}, np.uint64)",
+        f"words = np.empty({4 * BLOCKS_AT_ONCE}, np.uint64)",
         f"parts = words.view(np.uint{bits})",
         *(f"multiplier{k} = np.uint64({value})" for k, value in enumerate(MULTIPLIERS)),
         *keys,
-        f"for start in range(lo, hi, {TOGETHER}):",
-        f"    end = min(start + {TOGETHER}, hi)",
+        f"for start in range(lo, hi, {BLOCKS_AT_ONCE}):",
+        f"    end = min(start + {BLOCKS_AT_ONCE}, hi)",
         "    for i in range(end - start):",
         "        w0 = first + np.uint64(start + i)",
         "        w1 = w2 = w3 = np.uint64(0)",
         *indented(rounds, 2),
         *(f"        words[4 * i + {k}] = w{k}" for k in range(4)),
-        f"    results = out[start * {each} : end * {each}]",  # the last block may be too long
+        # The last block may be too long.
+        f"    results = out[start * {per_block} : end * {per_block}]",
         "    for i in range(results.size):",
         f"        digits = np.int{bits}(parts[i] >> np.uint{bits}({bits - digits}))",
         f"        results[i] = np.{dtype.name}(digits) * np.{dtype.name}({2.0**-digits!r})",
@@ -115,10 +116,10 @@ def random(
         shape: the shape of the result.
         dtype: a floating-point dtype.
     """
-    if dtype not in (float32, float64) or size_of(shape) < WORTH_DRAWING:
+    if dtype not in (float32, float64) or size_of(shape) < KERNEL_FROM:
         return None
-    each = 32 // dtype.itemsize
-    blocks = -(-size_of(shape) // each)
+    per_block = 32 // dtype.itemsize
+    blocks = -(-size_of(shape) // per_block)
     if used_blocks(numbers) + blocks >= _WORD:  # the kernel counts in one word of four
         return None
     out = backend.empty(shape, dtype)

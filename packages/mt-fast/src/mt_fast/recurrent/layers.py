@@ -14,7 +14,7 @@ from mt_fast.recurrent.scan import Cell
 from mt_tensor import Tensor
 from mt_tensor.extending import Array, FusedKernel, Gradients, Needs, Saved
 
-WORTH_PANELS = 2**17
+PANELS_FROM = 2**17
 """The maximum number of elements of the weight per step: cutting this many into panels takes as
 long as dispatching the operations of a composed step."""
 
@@ -46,7 +46,7 @@ class Recurrent(FusedKernel):
             named.get("shrink") is None
             and is_compiled(projected, *map(named.get, ("hidden", "weight", "cell", "bias")))
             and (lengths is None or lengths.dtype.name == "int64")
-            and len(projected) * WORTH_PANELS >= weight.numel()
+            and len(projected) * PANELS_FROM >= weight.numel()
         )
 
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
@@ -62,8 +62,8 @@ class Recurrent(FusedKernel):
         states = np.empty((steps + cell.has_cell_state, *h.shape), x.dtype)
         slots = (steps, steps) if True in needs else (2, 1)
         cells = None if c is None else np.empty((slots[0], *c.shape), x.dtype)
-        kept = cell.gates * h.shape[1]
-        gates = np.empty((slots[1], batch, kept), x.dtype) if kept else None
+        gate_width = cell.gates * h.shape[1]
+        gates = np.empty((slots[1], batch, gate_width), x.dtype) if gate_width else None
         others = (_lengths(named), b, c, cells, gates)
         scan.run_forward(cell.forward, w, named["backwards"], h, states[:steps], x, *others)
         if cells is not None:
@@ -83,24 +83,24 @@ class Recurrent(FusedKernel):
         shape = (steps + cell.has_cell_state, *h.shape)
         upstream = array_of(grad).reshape(shape)
         states = h[None] if result is None else array_of(result).reshape(shape)[:steps]
-        of_products = np.empty_like(x)
-        of_projected = np.empty_like(x) if cell.has_bias else None
-        of_cell = upstream[-1].copy() if cell.has_cell_state else None
-        others = (_lengths(named), h, states, c, cells, gates, of_projected, of_cell)
-        of_hidden = scan.run_backward(
-            cell.backward, w, backwards, of_products, upstream[:steps], *others
+        grad_products = np.empty_like(x)
+        grad_projected = np.empty_like(x) if cell.has_bias else None
+        grad_cell = upstream[-1].copy() if cell.has_cell_state else None
+        others = (_lengths(named), h, states, c, cells, gates, grad_projected, grad_cell)
+        grad_hidden = scan.run_backward(
+            cell.backward, w, backwards, grad_products, upstream[:steps], *others
         )
         gradients: dict[str, Array | None] = {
-            "projected": of_products if of_projected is None else of_projected,
-            "hidden": of_hidden,
-            "cell": of_cell,
+            "projected": grad_products if grad_projected is None else grad_projected,
+            "hidden": grad_hidden,
+            "cell": grad_cell,
         }
         if needs[self.names.index("weight")]:
-            gradients["weight"] = scan.gradient_of_weight(of_products, h, states, backwards)
+            gradients["weight"] = scan.weight_gradient(grad_products, h, states, backwards)
         if cell.has_bias and needs[self.names.index("bias")]:
-            gradients["bias"] = np.add.reduce(of_products, (0, 1))
-        found = [gradients.get(name) for name in self.names]
-        return [None if array is None else tensor_of(array, named["projected"]) for array in found]
+            gradients["bias"] = np.add.reduce(grad_products, (0, 1))
+        arrays = [gradients.get(name) for name in self.names]
+        return [None if array is None else tensor_of(array, named["projected"]) for array in arrays]
 
 
 def _arrays(named: dict[str, Any]) -> tuple[Array, Array, Array | None, Array]:

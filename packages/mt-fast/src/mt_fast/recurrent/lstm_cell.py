@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel
-from mt_fast.core.products import of_floats
+from mt_fast.core.products import matmul_floats
 from mt_fast.memory.arrays import array_of, is_compiled, shared, tensor_of
-from mt_fast.recurrent.cells import activate, gradient_of_gates, update
+from mt_fast.recurrent.cells import activate, gate_gradients, update
 from mt_tensor import Tensor
 from mt_tensor.extending import AUTOCAST_BLOCKS, FusedKernel, Gradients, Needs, Saved
 
@@ -21,48 +21,50 @@ from mt_tensor.extending import AUTOCAST_BLOCKS, FusedKernel, Gradients, Needs, 
 
 
 def _step(
-    lo: Any, hi: Any, by_input: Any, by_state: Any, biases: Any, cell: Any, gates: Any, states: Any
-) -> None:
+    lo: Any, hi: Any, from_input: Any, from_state: Any, biases: Any, cell: Any, gates: Any,
+    states: Any,
+) -> None:  # fmt: skip
     """Write gates and states.
 
     Args:
         lo: the first sequence.
         hi: the sequence after the last.
-        by_input: the products with the input, shape (batch, 4 width); the biases are added in
+        from_input: the products with the input, shape (batch, 4 width); the biases are added in
             place.
-        by_state: the products with the hidden state, of the same shape.
+        from_state: the products with the hidden state, of the same shape.
         biases: the sum of the biases, shape (4 width,).
         cell: the previous cell state, shape (batch, width).
         gates: the activated gates, shape (batch, 4 width).
         states: the next hidden state and cell state, shape (2, batch, width).
     """
     for row in range(lo, hi):
-        products = by_input[row]
+        products = from_input[row]
         for j in range(products.size):
             products[j] += biases[j]
-        activate(gates[row], products, by_state[row])
+        activate(gates[row], products, from_state[row])
         update(states[1, row], states[0, row], gates[row], cell[row])
 
 
 def _step_back(
-    lo: Any, hi: Any, of_hidden: Any, gates: Any, after: Any, cell: Any, of_gates: Any, of_cell: Any
-) -> None:
+    lo: Any, hi: Any, grad_hidden: Any, gates: Any, next_cell: Any, cell: Any, grad_gates: Any,
+    grad_cell: Any,
+) -> None:  # fmt: skip
     """Write the gradients of the gates before activation, and of the previous cell state.
 
     Args:
         lo: the first sequence.
         hi: the sequence after the last.
-        of_hidden: the gradients of the next hidden state, shape (batch, width).
+        grad_hidden: the gradients of the next hidden state, shape (batch, width).
         gates: the activated gates, shape (batch, 4 width).
-        after: the next cell state, shape (batch, width).
+        next_cell: the next cell state, shape (batch, width).
         cell: the previous cell state, of the same shape.
-        of_gates: memory for the gradients of the gates, shape (batch, 4 width).
-        of_cell: the gradients of the next cell state, shape (batch, width), which those of the
+        grad_gates: memory for the gradients of the gates, shape (batch, 4 width).
+        grad_cell: the gradients of the next cell state, shape (batch, width), which those of the
             previous cell state replace.
     """
     for row in range(lo, hi):
-        gradient_of_gates(
-            of_gates[row], of_hidden[row], of_cell[row], gates[row], after[row], cell[row]
+        gate_gradients(
+            grad_gates[row], grad_hidden[row], grad_cell[row], gates[row], next_cell[row], cell[row]
         )
 
 
@@ -81,37 +83,39 @@ class _LSTMCell(FusedKernel):
     def value(self, needs: Needs, *arguments: Any) -> tuple[Tensor, Saved]:
         """Return the next hidden state and cell state, shape (2, batch, width)."""
         input = arguments[0]
-        x, h, c, of_input, of_state = map(array_of, arguments[:5])
-        by_input, by_state = of_floats(x, of_input.T), of_floats(h, of_state.T)
+        x, h, c, weight_ih, weight_hh = map(array_of, arguments[:5])
+        from_input, from_state = matmul_floats(x, weight_ih.T), matmul_floats(h, weight_hh.T)
         if arguments[5] is None:
-            biases = np.zeros(by_input.shape[1], x.dtype)
+            biases = np.zeros(from_input.shape[1], x.dtype)
         else:
             biases = array_of(arguments[5]) + array_of(arguments[6])
-        gates, states = np.empty_like(by_input), np.empty((2, *c.shape), x.dtype)
-        arrays = by_input, by_state, biases, c, gates, states
+        gates, states = np.empty_like(from_input), np.empty((2, *c.shape), x.dtype)
+        arrays = from_input, from_state, biases, c, gates, states
         _FORWARD.run(len(x), shared(gates.size, input), *arrays)
-        after = states[1].copy() if True in needs else None  # the result may be changed in place
-        return tensor_of(states, input), (gates, after)
+        next_cell = (
+            states[1].copy() if True in needs else None
+        )  # the result may be changed in place
+        return tensor_of(states, input), (gates, next_cell)
 
     def gradient(self, grad: Tensor, saved: Saved, needs: Needs, *arguments: Any) -> Gradients:
         """Return the gradients of input, both states and all parameters."""
         input = arguments[0]
-        x, h, c, of_input, of_state = map(array_of, arguments[:5])
-        gates, after = saved
-        of_hidden, of_after = array_of(grad)
-        of_gates, of_cell = np.empty_like(gates), of_after.copy()
-        arrays = of_hidden, gates, after, c, of_gates, of_cell
+        x, h, c, weight_ih, weight_hh = map(array_of, arguments[:5])
+        gates, next_cell = saved
+        grad_hidden, grad_next_cell = array_of(grad)
+        grad_gates, grad_cell = np.empty_like(gates), grad_next_cell.copy()
+        arrays = grad_hidden, gates, next_cell, c, grad_gates, grad_cell
         _BACKWARD.run(len(x), shared(gates.size, input), *arrays)
-        turned = of_gates.T
-        of_bias = np.add.reduce(of_gates, 0) if needs[5] or needs[6] else None
+        transposed = grad_gates.T
+        grad_bias = np.add.reduce(grad_gates, 0) if needs[5] or needs[6] else None
         gradients = (
-            of_floats(of_gates, of_input) if needs[0] else None,
-            of_floats(of_gates, of_state) if needs[1] else None,
-            of_cell,
-            of_floats(turned, x) if needs[3] else None,
-            of_floats(turned, h) if needs[4] else None,
-            of_bias,
-            of_bias.copy() if of_bias is not None and needs[6] else None,
+            matmul_floats(grad_gates, weight_ih) if needs[0] else None,
+            matmul_floats(grad_gates, weight_hh) if needs[1] else None,
+            grad_cell,
+            matmul_floats(transposed, x) if needs[3] else None,
+            matmul_floats(transposed, h) if needs[4] else None,
+            grad_bias,
+            grad_bias.copy() if grad_bias is not None and needs[6] else None,
         )
         return [None if array is None else tensor_of(array, input) for array in gradients]
 

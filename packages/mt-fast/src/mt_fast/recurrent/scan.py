@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mt_fast.core.kernel import Kernel, defined
-from mt_fast.core.products import of_floats
+from mt_fast.core.products import matmul_floats
 from mt_fast.core.source import Source
 from mt_fast.gemm.gemm import PARALLEL_FROM
 from mt_fast.gemm.panels import multiply, panels_of
@@ -115,9 +115,9 @@ def _scan(
 
 
 def _scan_back(
-    lo: Any, hi: Any, backwards: Any, panels: Any, products: Any, carried: Any, of_products: Any,
-    grad: Any, lengths: Any, hidden: Any, states: Any, cell: Any, cells: Any, gates: Any,
-    of_projected: Any, of_cell: Any,
+    lo: Any, hi: Any, backwards: Any, panels: Any, products: Any, grad_hidden: Any,
+    grad_products: Any, grad: Any, lengths: Any, hidden: Any, states: Any, cell: Any, cells: Any,
+    gates: Any, grad_projected: Any, grad_cell: Any,
 ) -> None:  # fmt: skip
     """Run all steps backward.
 
@@ -128,9 +128,9 @@ def _scan_back(
         panels: the panels of the weight.
         products: the products of the weight with the gradients of the step before, shape (batch,
             panels.columns).
-        carried: gradients of the hidden state that do not flow through the products, shape (batch,
-            width).
-        of_products: the gradients of the products with hidden states, shape (steps, batch, n).
+        grad_hidden: gradients of the hidden state that do not flow through the products, shape
+            (batch, width).
+        grad_products: the gradients of the products with hidden states, shape (steps, batch, n).
         grad: the gradients of the hidden states after each step, shape (steps, batch, width).
         lengths: the number of steps of each sequence.
         hidden: see `_scan`.
@@ -138,29 +138,30 @@ def _scan_back(
         cell: see `_scan`.
         cells: see `_scan`.
         gates: see `_scan`.
-        of_projected: the gradients of the products with inputs, shape (steps, batch, n), or None if
-            they are `of_products`.
-        of_cell: gradients of the cell state, shape (batch, width), or None.
+        grad_projected: the gradients of the products with inputs, shape (steps, batch, n), or None
+            if they are `grad_products`.
+        grad_cell: gradients of the cell state, shape (batch, width), or None.
     """
-    steps = len(of_products)
+    steps = len(grad_products)
     for step in range(steps):
         time, before = (steps - 1 - step, steps - 2 - step) if backwards else (step, step + 1)
         order = steps - 1 - step
         previous_hidden = hidden if order == 0 else states[before]
         previous_cell = cell if order == 0 else slot(cells, order - 1)
         new_states, new_cells, new_gates = states[time], slot(cells, order), slot(gates, order)
-        out, of_inputs = of_products[time], row(of_projected, time)
+        out, grad_inputs = grad_products[time], row(grad_projected, time)
         for i in range(lo, hi):
-            add_up(carried[i], grad[time, i], products[i])
+            add_up(grad_hidden[i], grad[time, i], products[i])
             if time < lengths[i]:
                 cell_step(
-                    out[i], row(of_inputs, i), carried[i], row(of_cell, i), row(new_gates, i),
-                    new_states[i], row(new_cells, i), previous_hidden[i], row(previous_cell, i),
+                    out[i], row(grad_inputs, i), grad_hidden[i], row(grad_cell, i),
+                    row(new_gates, i), new_states[i], row(new_cells, i), previous_hidden[i],
+                    row(previous_cell, i),
                 )  # fmt: skip
             else:
                 clear(out[i])
-                clear(row(of_inputs, i))
-        multiply(products, lo, hi, of_products[time], panels)
+                clear(row(grad_inputs, i))
+        multiply(products, lo, hi, grad_products[time], panels)
 
 
 def _kernel(scan: Callable[..., None], step: Any) -> Kernel:
@@ -232,7 +233,7 @@ def run_forward(
 
 
 def run_backward(
-    kernel: Kernel, weight: Array, backwards: bool, of_products: Array, *others: Array | None
+    kernel: Kernel, weight: Array, backwards: bool, grad_products: Array, *others: Array | None
 ) -> Array:
     """Run all steps backward, and return the gradient of the first hidden state.
 
@@ -242,27 +243,27 @@ def run_backward(
             state that do not flow through these, and the following.
         weight: the matrix that hidden states were multiplied by, shape (products, width).
         backwards: whether the layer started with the last step.
-        of_products: memory for the gradients of its products, shape (steps, batch, products).
+        grad_products: memory for the gradients of its products, shape (steps, batch, products).
         *others: further arguments of the kernel.
     """
-    steps, batch, _ = of_products.shape
+    steps, batch, _ = grad_products.shape
     width = weight.shape[1]
     parallel = steps * batch * weight.size >= PARALLEL_FROM
     panels = panels_of(weight, False, parallel)
     products = np.zeros((batch, panels.columns), weight.dtype)
-    carried = np.zeros((batch, width), weight.dtype)
-    arrays = (panels, products, carried, of_products, *others)
+    grad_hidden = np.zeros((batch, width), weight.dtype)
+    arrays = (panels, products, grad_hidden, grad_products, *others)
     kernel.run(batch, parallel, not backwards, *arrays)
-    return carried + products[:, :width]
+    return grad_hidden + products[:, :width]
 
 
-def gradient_of_weight(
-    of_products: Array, hidden: Array, states: Array | None, backwards: bool
+def weight_gradient(
+    grad_products: Array, hidden: Array, states: Array | None, backwards: bool
 ) -> Array:
     """Return the gradient of the weight of hidden states, given those of its products.
 
     Args:
-        of_products: shape (steps, batch, products).
+        grad_products: shape (steps, batch, products).
         hidden: the first hidden state, shape (batch, width).
         states: those after each step, shape (steps, batch, width); None if there is one step.
         backwards: whether the layer started with the last step.
@@ -272,4 +273,4 @@ def gradient_of_weight(
         first = hidden[None]
         parts = (states[1:], first) if backwards else (first, states[:-1])
         before = np.concatenate(parts).reshape(-1, hidden.shape[1])
-    return of_floats(of_products.reshape(len(before), -1).T, before)
+    return matmul_floats(grad_products.reshape(len(before), -1).T, before)

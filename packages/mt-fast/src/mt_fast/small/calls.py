@@ -24,9 +24,9 @@ def short_call(plan: Plan, out: Layout, inputs: int) -> Callable[..., Any] | Non
     copies, outputs = plan.copies[:inputs], plan.copies[inputs:]
     if plan.parallel or len(plan.loop.calls) != 1 or any(outputs):
         return None
-    ((units, sizes, places),) = plan.loop.calls
+    ((units, sizes, starts),) = plan.loop.calls
     caller = _caller(inputs, len(outputs), len(sizes))
-    call = caller(plan.kernel.serial, out, out.size, out.dtype.numpy, units, *sizes, *places)
+    call = caller(plan.kernel.serial, out, out.size, out.dtype.numpy, units, *sizes, *starts)
     return (lambda *xs: call(*plan.readable(xs, out.shape))) if any(copies) else call
 
 
@@ -35,12 +35,12 @@ def _caller(inputs: int, outputs: int, before: int) -> Callable[..., Any]:
     """Return a factory for `short_call`, which takes the constant arguments of the kernel."""
     xs, ys = [f"x{i}" for i in range(inputs)], [f"y{i}" for i in range(outputs)]
     sizes = [f"sizes{i}" for i in range(before)]
-    places = [f"{view}_place" for view in (*xs, *ys)]
-    given = [f"{x}.storage" for x in xs] + ys
-    pairs = [part for pair in zip(given, places, strict=True) for part in pair]
+    starts = [f"{view}_place" for view in (*xs, *ys)]
+    storages = [f"{x}.storage" for x in xs] + ys
+    pairs = [part for pair in zip(storages, starts, strict=True) for part in pair]
     views = [f"view({y}, out)" for y in ys]
     text = f"""
-def caller(serial, out, size, dtype, units, {", ".join((*sizes, *places))}):
+def caller(serial, out, size, dtype, units, {", ".join((*sizes, *starts))}):
     def run({", ".join(xs)}):
         {"; ".join(f"{y} = empty(size, dtype)" for y in ys)}
         serial(0, units, {", ".join((*sizes, *pairs))})

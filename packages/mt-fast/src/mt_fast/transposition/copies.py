@@ -51,11 +51,11 @@ def tile(ordinal: Any, sizes: Any) -> Any:
         columns.
     """
     rows, columns = sizes[3], sizes[4]
-    down = (rows + TILE_ROWS - 1) // TILE_ROWS
-    across = (columns + TILE_COLUMNS - 1) // TILE_COLUMNS
-    strip = ordinal // across
-    column = (ordinal - strip * across) * TILE_COLUMNS
-    first, second, third, fourth = unravel(strip, (sizes[0], sizes[1], sizes[2], down))
+    row_tiles = (rows + TILE_ROWS - 1) // TILE_ROWS
+    column_tiles = (columns + TILE_COLUMNS - 1) // TILE_COLUMNS
+    strip = ordinal // column_tiles
+    column = (ordinal - strip * column_tiles) * TILE_COLUMNS
+    first, second, third, fourth = unravel(strip, (sizes[0], sizes[1], sizes[2], row_tiles))
     row = fourth * TILE_ROWS
     index = first, second, third, row
     return index, column, min(TILE_ROWS, rows - row), min(TILE_COLUMNS, columns - column)
@@ -88,7 +88,7 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> bool:
     same = source.dtype is out.dtype
     if not same and (source.dtype.is_narrow or out.dtype.is_narrow):
         return False
-    if out.size >= loops.WORTH_A_KERNEL and _copy_columns(source, out, parallel):
+    if out.size >= loops.KERNEL_FROM and _copy_columns(source, out, parallel):
         return True
     if same and not parallel and out.ndim <= MAX_DIMENSIONS:
         return False
@@ -96,39 +96,39 @@ def copy(source: TensorData, out: TensorData, parallel: bool) -> bool:
     if same:
         storages, dtypes = (unsigned(source.storage), unsigned(out.storage)), (uint8, uint8)
     views = (source.layout, out.layout)
-    over = loop_over(views, 1, parallel)
-    if over.form not in ("flat", "rows"):
-        over = _strided(views, parallel)
-    role = "row" if over.form == "strided" else over.roles[0]
-    over.run(copy_kernel(*dtypes, over.form, role), storages, parallel)
+    copy_loop = loop_over(views, 1, parallel)
+    if copy_loop.form not in ("flat", "rows"):
+        copy_loop = _strided(views, parallel)
+    role = "row" if copy_loop.form == "strided" else copy_loop.roles[0]
+    copy_loop.run(copy_kernel(*dtypes, copy_loop.form, role), storages, parallel)
     return True
 
 
 @functools.lru_cache(CACHE_SIZE)
 def _strided(views: tuple[Layout, ...], parallel: bool) -> Loop:
     """Return a strided loop, whose last two dimensions are exchanged if the last one is short."""
-    over = loop_over(views, 1, parallel, strided=True)
-    layout = over.layout
+    copy_loop = loop_over(views, 1, parallel, strided=True)
+    layout = copy_loop.layout
     if len(layout.sizes) < 2 or layout.sizes[-1] >= min(SHORT, layout.sizes[-2]):
-        return over
+        return copy_loop
     sizes, *strides = ((*of[:-2], *of[:-3:-1]) for of in (layout.sizes, *layout.strides))
     exchanged = LoopLayout(sizes, tuple(strides), layout.starts)
-    return Loop(exchanged, over.form, over.roles, nested(exchanged, parallel))
+    return Loop(exchanged, copy_loop.form, copy_loop.roles, nested(exchanged, parallel))
 
 
 def _copy_columns(source: TensorData, out: TensorData, parallel: bool) -> bool:
     """Copy columns to rows; return False for other layouts."""
-    over = loop_over((source.layout, out.layout), 1, parallel)
-    layout = over.layout
+    copy_loop = loop_over((source.layout, out.layout), 1, parallel)
+    layout = copy_loop.layout
     column = column_of(layout.strides[0]) if layout.sizes else None
-    if column is None or over.roles[1] != "row":
+    if column is None or copy_loop.roles[1] != "row":
         return False
     if min(layout.sizes[-1], layout.sizes[column]) < SHORT:
         return False
     if source.dtype is out.dtype:
-        turned = Loop(layout, "transposed", ("column", "row"), tiles_of(layout, column))
+        transposed = Loop(layout, "transposed", ("column", "row"), tiles_of(layout, column))
         storages = [unsigned(view.storage) for view in (source, out)]
-        turned.run(transpose_kernel(), storages, parallel)
+        transposed.run(transpose_kernel(), storages, parallel)
     else:
         storage = empty(source.size, source.dtype.numpy)
         rows = TensorData(storage, source.shape, dtype=source.dtype)
@@ -145,7 +145,7 @@ def column_of(strides: Strides) -> int | None:
 def tiles_of(layout: LoopLayout, column: int) -> Sequence[Piece]:
     """Return the calls of a kernel that runs over tiles."""
     return [
-        (_tile_count(sizes), (sizes,), places) for sizes, places in nests(_in_tiles(layout, column))
+        (_tile_count(sizes), (sizes,), starts) for sizes, starts in nests(_in_tiles(layout, column))
     ]
 
 

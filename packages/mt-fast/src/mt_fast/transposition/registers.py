@@ -33,14 +33,14 @@ TILE_COLUMNS = 256
 """The maximum number of columns of a tile: few enough for its elements to stay in the cache, and
 enough for loops over its rows."""
 
-MOST_LANES = 16
+MAX_LANES = 16
 """The largest block: its columns, and as many vectors made of them, have to fit in registers."""
 
 
 @register_jitable
 def lanes_of(itemsize: int) -> int:
     """Return the number of rows and columns of a block, for elements of this size."""
-    return min(MOST_LANES, VECTOR_BYTES // itemsize)
+    return min(MAX_LANES, VECTOR_BYTES // itemsize)
 
 
 @intrinsic
@@ -123,10 +123,10 @@ def transpose_tile(
     Square blocks are transposed in registers; the remainder is copied element by element.
     """
     lanes = lanes_of(source.itemsize)
-    whole = rows - rows % lanes
+    block_rows = rows - rows % lanes
     for first in range(0, columns, lanes):
         width = min(lanes, columns - first)
-        in_blocks = whole if width == lanes else 0
+        in_blocks = block_rows if width == lanes else 0
         read, written = source_start + first * column_stride, target_start + first
         for i in range(0, in_blocks, lanes):
             transpose_block(  # type: ignore[call-arg]

@@ -204,7 +204,7 @@ def sigmoid(x: Value) -> Value:
 
     With `e = exp(-abs(x))` the result is `1 / (1 + e)`, or `e / (1 + e)` for negative x. A division
     takes as long as ten multiplications, so `1 / (1 + e)` is approximated by Newton's method. The
-    remainder of the quotient q is then computed as `part - q - q * e`, in which `1 + e` is not
+    remainder of the quotient q is then computed as `numerator - q - q * e`, in which `1 + e` is not
     rounded.
     """
     falling = decay(-abs(x))
@@ -212,6 +212,6 @@ def sigmoid(x: Value) -> Value:
     inverse = polynomial(total, INVERSE)
     for _ in range(STEPS[x.format]):
         inverse = fma(inverse, fma(-total, inverse, 1.0), inverse)
-    part = where(x < 0.0, falling, x.like(1.0))
-    quotient = part * inverse
-    return fma(fma(-quotient, falling, part - quotient), inverse, quotient)
+    numerator = where(x < 0.0, falling, x.like(1.0))
+    quotient = numerator * inverse
+    return fma(fma(-quotient, falling, numerator - quotient), inverse, quotient)

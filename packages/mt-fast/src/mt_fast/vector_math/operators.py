@@ -24,7 +24,7 @@ from mt_operators import OPERATORS, Formula
 from mt_tensor import float32, float64
 
 
-def _of_one(single: Any, double: Any) -> Any:
+def _unary(single: Any, double: Any) -> Any:
     """Return a function of one number: `single` for float32, `double` for all other dtypes."""
 
     def function(x: Any) -> Any:
@@ -32,18 +32,18 @@ def _of_one(single: Any, double: Any) -> Any:
 
     @overload(function, jit_options=INLINED)
     def chosen(x: Any) -> Any:
-        def of_float32(x: Any) -> Any:
+        def for_float32(x: Any) -> Any:
             return single(x)
 
-        def of_others(x: Any) -> Any:
+        def for_others(x: Any) -> Any:
             return double(types.float64(x))
 
-        return of_float32 if x == types.float32 else of_others
+        return for_float32 if x == types.float32 else for_others
 
     return function
 
 
-def _of_two(single: Any, double: Any) -> Any:
+def _binary(single: Any, double: Any) -> Any:
     """Return a function of two numbers: `single` if both are float32, else `double`."""
 
     def function(x: Any, y: Any) -> Any:
@@ -51,13 +51,13 @@ def _of_two(single: Any, double: Any) -> Any:
 
     @overload(function, jit_options=INLINED)
     def chosen(x: Any, y: Any) -> Any:
-        def of_float32(x: Any, y: Any) -> Any:
+        def for_float32(x: Any, y: Any) -> Any:
             return single(x, y)
 
-        def of_others(x: Any, y: Any) -> Any:
+        def for_others(x: Any, y: Any) -> Any:
             return double(types.float64(x), types.float64(y))
 
-        return of_float32 if x == y == types.float32 else of_others
+        return for_float32 if x == y == types.float32 else for_others
 
     return function
 
@@ -68,14 +68,14 @@ def _vectorized(name: str) -> Any:
         vector_math.callable_in_kernels(functions[name], kind) if name in functions else None
         for kind, functions in vector_math.WRITTEN.items()
     )
-    return (_of_one if OPERATORS[name].arity == 1 else _of_two)(
+    return (_unary if OPERATORS[name].arity == 1 else _binary)(
         single, double or getattr(math, name)
     )
 
 
 VECTORIZED = {name: _vectorized(name) for name in vector_math.WRITTEN[vector_math.FLOAT32]}
 log = VECTORIZED["log"]
-decay = _of_one(
+decay = _unary(
     *(vector_math.callable_in_kernels(vector_math.decay, kind) for kind in vector_math.WRITTEN)
 )
 """`exp` of numbers that are not positive, in less time."""
@@ -83,18 +83,18 @@ decay = _of_one(
 register_functions({**VECTORIZED, "pow": power_by(VECTORIZED["pow"])})
 
 
-def slope(name: str) -> Any:
+def derivative(name: str) -> Any:
     """Return the derivative of a unary operator as a function of its value.
 
     The operator's partial derivative must use nothing but the value.
     """
     (partial,) = OPERATORS[name].partials
-    formula = Formula(f"slope_of_{name}", 1, 1, lambda value: partial(None, value))
+    formula = Formula(f"{name}_derivative", 1, 1, lambda value: partial(None, value))
     functions = []
     for dtype in (float32, float64):
         text = render(traced(formula, TABLE), ["value"], dtype, [dtype], TABLE)
         body = indented([*text.statements, f"return {text.results[0]}"])
         namespace = {**NAMESPACE}
-        exec("\n".join(["def slope(value):", *body]), namespace)
-        functions.append(jit()(namespace["slope"]))
-    return _of_one(*functions)
+        exec("\n".join(["def derivative(value):", *body]), namespace)
+        functions.append(jit()(namespace["derivative"]))
+    return _unary(*functions)

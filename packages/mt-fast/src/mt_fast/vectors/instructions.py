@@ -25,7 +25,7 @@ from mt_fast.vectors.processor import VECTOR_BYTES
 INDEX = ir.IntType(64)
 """The type of positions and counts."""
 
-_PLACE = ir.IntType(32)
+_LANE = ir.IntType(32)
 
 
 def index(value: int) -> Any:
@@ -52,46 +52,46 @@ class Vectors:
         self.zero = ir.Constant(self._type, [0.0] * self.lanes)
         self._suffix = f"v{self.lanes}f{bits}"
 
-    def load(self, pointer: Any, few: Any = None) -> Any:
+    def load(self, pointer: Any, active: Any = None) -> Any:
         """Return the vector of elements at a pointer, which may be integers.
 
         Args:
             pointer: the address of the first element.
-            few: the number of elements to read, if not all; the others are 0.
+            active: the number of elements to read, if not all; the others are 0.
         """
         kind, size, suffix = self._elements_at(pointer)
-        if few is not None:
-            nothing = ir.Constant(kind, None)
-            arguments = [self._at(pointer), ir.Constant(_PLACE, size), self._first(few), nothing]
+        if active is not None:
+            zeros = ir.Constant(kind, None)
+            arguments = [self._at(pointer), ir.Constant(_LANE, size), self._first(active), zeros]
             return self._call(f"llvm.masked.load.{suffix}", kind, arguments)
         loaded = self.builder.load(self._at(pointer))
         loaded.align = size
         return loaded
 
-    def store(self, vector: Any, pointer: Any, few: Any = None) -> None:
-        """Write a vector to memory at a pointer, or only its first `few` elements."""
+    def store(self, vector: Any, pointer: Any, active: Any = None) -> None:
+        """Write a vector to memory at a pointer, or only its first `active` elements."""
         _, size, suffix = self._elements_at(pointer)
-        if few is not None:
-            arguments = [vector, self._at(pointer), ir.Constant(_PLACE, size), self._first(few)]
+        if active is not None:
+            arguments = [vector, self._at(pointer), ir.Constant(_LANE, size), self._first(active)]
             self._call(f"llvm.masked.store.{suffix}", ir.VoidType(), arguments)
         else:
             self.builder.store(vector, self._at(pointer)).align = size
 
     def repeated(self, pointer: Any) -> Any:
-        """Return a vector with the element at a pointer in every place."""
+        """Return a vector with the element at a pointer in every lane."""
         return self._repeated(self.builder.load(pointer), self._type)
 
     def every_second(self, first: Any, second: Any, start: int = 0) -> Any:
         """Return every second element, from 0 or 1 on, of two consecutive vectors."""
-        kind = ir.VectorType(_PLACE, self.lanes)
-        places = ir.Constant(kind, list(range(start, 2 * self.lanes, 2)))
-        return self.builder.shuffle_vector(first, second, places)
+        kind = ir.VectorType(_LANE, self.lanes)
+        mask = ir.Constant(kind, list(range(start, 2 * self.lanes, 2)))
+        return self.builder.shuffle_vector(first, second, mask)
 
     def interleaved(self, first: Any, second: Any) -> tuple[Any, Any]:
         """Return two vectors whose elements alternate between both: undoes `every_second`."""
-        places = [place for i in range(self.lanes) for place in (i, self.lanes + i)]
-        kind = ir.VectorType(_PLACE, self.lanes)
-        halves = places[: self.lanes], places[self.lanes :]
+        lanes = [lane for i in range(self.lanes) for lane in (i, self.lanes + i)]
+        kind = ir.VectorType(_LANE, self.lanes)
+        halves = lanes[: self.lanes], lanes[self.lanes :]
         low, high = (
             self.builder.shuffle_vector(first, second, ir.Constant(kind, half)) for half in halves
         )
@@ -149,16 +149,16 @@ class Vectors:
         head, body, after = (b.append_basic_block(name) for name in ("head", "body", "after"))
         b.branch(head)
         b.position_at_end(head)
-        place = b.phi(INDEX)
-        place.add_incoming(index(0), before)
-        b.cbranch(b.icmp_signed("<", place, count), body, after)
+        counter = b.phi(INDEX)
+        counter.add_incoming(index(0), before)
+        b.cbranch(b.icmp_signed("<", counter, count), body, after)
         b.position_at_end(body)
-        yield place
-        place.add_incoming(b.add(place, index(1)), b.block)
-        b.branch(head).set_metadata("llvm.loop", self._as_it_is())
+        yield counter
+        counter.add_incoming(b.add(counter, index(1)), b.block)
+        b.branch(head).set_metadata("llvm.loop", self._loop_metadata())
         b.position_at_end(after)
 
-    def neighbors(self, count: Any, write: Callable[[Any, Any], None]) -> None:
+    def for_each_vector(self, count: Any, write: Callable[[Any, Any], None]) -> None:
         """Emit the instructions for each vector of `count` adjacent elements.
 
         Args:
@@ -167,31 +167,31 @@ class Vectors:
                 the count. The last vector may overlap the one before.
         """
         b, lanes = self.builder, index(self.lanes)
-        with b.if_else(b.icmp_signed("<", count, lanes)) as (few, many):
-            with few:
+        with b.if_else(b.icmp_signed("<", count, lanes)) as (active, many):
+            with active:
                 write(index(0), count)
             with many:
                 with self.loop(b.udiv(b.sub(count, index(1)), lanes)) as vector:
                     write(b.mul(vector, lanes), None)
                 write(b.sub(count, lanes), None)
 
-    def _as_it_is(self) -> Any:
+    def _loop_metadata(self) -> Any:
         """Return the metadata of a loop that is not to be unrolled or vectorized."""
         module = self.builder.module
-        no = ir.Constant(ir.IntType(1), 0)
-        rules = [
+        false = ir.Constant(ir.IntType(1), 0)
+        options = [
             module.add_metadata(["llvm.loop.unroll.disable"]),
-            module.add_metadata(["llvm.loop.vectorize.enable", no]),
+            module.add_metadata(["llvm.loop.vectorize.enable", false]),
         ]
-        mark = ir.MDValue(module, rules, name=str(len(module.metadata)))
-        mark.operands = (mark, *rules)  # LLVM requires a reference to itself
-        return mark
+        metadata = ir.MDValue(module, options, name=str(len(module.metadata)))
+        metadata.operands = (metadata, *options)  # LLVM requires a reference to itself
+        return metadata
 
     def _first(self, count: Any) -> Any:
         """Return the mask of the first `count` elements."""
         kind = ir.VectorType(INDEX, self.lanes)
-        places = ir.Constant(kind, list(range(self.lanes)))
-        return self.builder.icmp_signed("<", places, self._repeated(count, kind))
+        lanes = ir.Constant(kind, list(range(self.lanes)))
+        return self.builder.icmp_signed("<", lanes, self._repeated(count, kind))
 
     def _at(self, pointer: Any) -> Any:
         return self.builder.bitcast(pointer, self._elements_at(pointer)[0].as_pointer())
@@ -207,8 +207,8 @@ class Vectors:
 
     def _repeated(self, scalar: Any, kind: Any) -> Any:
         undefined = ir.Constant(kind, ir.Undefined)
-        one = self.builder.insert_element(undefined, scalar, ir.Constant(_PLACE, 0))
-        everywhere = ir.Constant(ir.VectorType(_PLACE, self.lanes), [0] * self.lanes)
+        one = self.builder.insert_element(undefined, scalar, ir.Constant(_LANE, 0))
+        everywhere = ir.Constant(ir.VectorType(_LANE, self.lanes), [0] * self.lanes)
         return self.builder.shuffle_vector(one, undefined, everywhere)
 
     def _call(self, name: str, result: Any, arguments: list[Any]) -> Any:
@@ -256,14 +256,14 @@ def copy(v: Vectors, target: Any, at: Any, source: Any, start: Any, count: Any) 
     b = v.builder
     target, source = b.gep(target, [at]), b.gep(source, [start])
 
-    def move(place: Any, few: Any) -> None:
-        v.store(v.load(b.gep(source, [place]), few), b.gep(target, [place]), few)
+    def move(position: Any, active: Any) -> None:
+        v.store(v.load(b.gep(source, [position]), active), b.gep(target, [position]), active)
 
-    v.neighbors(count, move)
+    v.for_each_vector(count, move)
 
 
 @instruction
-def copy_every(
+def copy_from_strided(
     v: Vectors, target: Any, at: Any, source: Any, start: Any, step: Any, count: Any, size: Any
 ) -> None:
     """Copy `count` elements, `step` apart from `start`, to adjacent elements that start at `at`.
@@ -278,19 +278,19 @@ def copy_every(
     by_halves = b.and_(b.icmp_signed("==", step, index(2)), b.icmp_signed("<=", end, size))
     with b.if_else(by_halves) as (halves, others):
         with halves, v.loop(vectors) as vector:
-            place = b.mul(vector, index(v.lanes))
-            first = b.gep(source, [b.mul(place, index(2))])
+            position = b.mul(vector, index(v.lanes))
+            first = b.gep(source, [b.mul(position, index(2))])
             second = b.gep(first, [index(v.lanes)])
-            v.store(v.every_second(v.load(first), v.load(second)), b.gep(target, [place]))
+            v.store(v.every_second(v.load(first), v.load(second)), b.gep(target, [position]))
         with others, v.loop(count) as i:
             b.store(b.load(b.gep(source, [b.mul(i, step)])), b.gep(target, [i]))
 
 
 @instruction
-def copy_to_every(
+def copy_to_strided(
     v: Vectors, target: Any, at: Any, step: Any, source: Any, start: Any, count: Any
 ) -> None:
-    """Copy `count` adjacent elements from `start` to places `step` apart that start at `at`."""
+    """Copy `count` adjacent elements from `start` to positions `step` apart that start at `at`."""
     b = v.builder
     target, source = b.gep(target, [at]), b.gep(source, [start])
     with v.loop(count) as i:
@@ -302,14 +302,16 @@ def clear(v: Vectors, target: Any, at: Any, count: Any) -> None:
     """Set `count` adjacent elements from `at` to 0; the last vector may overlap the one before."""
     b = v.builder
     target = b.gep(target, [at])
-    v.neighbors(count, lambda place, few: v.store(v.zero, b.gep(target, [place]), few))
+    v.for_each_vector(
+        count, lambda position, active: v.store(v.zero, b.gep(target, [position]), active)
+    )
 
 
 @instruction
-def clear_every(v: Vectors, target: Any, at: Any, step: Any, count: Any) -> None:
+def clear_strided(v: Vectors, target: Any, at: Any, step: Any, count: Any) -> None:
     """Set `count` elements that are `step` apart to 0, the first of them at `at`."""
     b = v.builder
     target = b.gep(target, [at])
     with v.loop(count) as i:
-        place = b.gep(target, [b.mul(i, step)])
-        b.store(ir.Constant(place.type.pointee, 0.0), place)
+        position = b.gep(target, [b.mul(i, step)])
+        b.store(ir.Constant(position.type.pointee, 0.0), position)
