@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import mt_tensor as mt
-from mt_nn.jobs.classification import Answer, answers, mistakes_of
+from mt_nn.jobs.classification import Prediction, mistakes_of, predictions
 from mt_nn.jobs.command.training import trainer_of
 from mt_nn.jobs.digits import Digits
 from mt_nn.jobs.job import Settings
@@ -43,7 +43,7 @@ class Snapshot:
     losses: Sequence[float]
     rows: Sequence[Mapping[str, Any]]
     network: Module
-    mistakes: Sequence[Answer] | None
+    mistakes: Sequence[Prediction] | None
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class _Reporter(Callback):
 
     def __init__(self, report: Callable[[Snapshot], None]) -> None:
         self._report = report
-        self._mistakes: Sequence[Answer] | None = None
+        self._mistakes: Sequence[Prediction] | None = None
 
     def on_batch_end(self, trainer: Trainer) -> None:
         """Report, and end the training if it has diverged."""
@@ -97,7 +97,7 @@ class _Reporter(Callback):
     def on_epoch_end(self, trainer: Trainer) -> None:
         """Find the mistakes, and report."""
         images, labels = validation()
-        predicted = answers(trainer.predict([mt.tensor(images)]), mt.tensor(labels))
+        predicted = predictions(trainer.predict([mt.tensor(images)]), mt.tensor(labels))
         self._mistakes = mistakes_of(predicted)
         self._send(trainer)
 

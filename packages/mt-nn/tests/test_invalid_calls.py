@@ -184,21 +184,21 @@ ATTENTION = [
     ),
     invalid(
         "MultiheadAttention",
-        *attention.ALIKE,
+        *attention.SELF_ATTENTION,
         draw(3, 2),
         match="takes key_padding_mask of bools",
         **attention.ONE,
     ),
     invalid(
         "MultiheadAttention",
-        *attention.ALIKE,
+        *attention.SELF_ATTENTION,
         draw(3),
         match="takes key_padding_mask of bools",
         **attention.ONE,
     ),
     invalid(
         "MultiheadAttention",
-        *attention.ALIKE,
+        *attention.SELF_ATTENTION,
         None,
         False,
         draw(3, 4),
@@ -207,7 +207,7 @@ ATTENTION = [
     ),
     invalid(
         "MultiheadAttention",
-        *attention.ALIKE,
+        *attention.SELF_ATTENTION,
         None,
         False,
         None,
@@ -965,7 +965,7 @@ def test_invalid_call_raises(call: Call, match: str) -> None:
 @pytest.mark.parametrize(("call", "match"), INVALID)
 def test_invalid_call_raises_in_torch_too(call: Call, match: str) -> None:
     pytest.importorskip("torch")
-    from mt_nn.conformance.in_torch import NOT_IN_TORCH, leaf, theirs
+    from mt_nn.conformance.in_torch import NOT_IN_TORCH, leaf, torch_function
 
     if match in ACCEPTED_BY_TORCH or call.name in NOT_IN_TORCH:
         return
@@ -973,9 +973,9 @@ def test_invalid_call_raises_in_torch_too(call: Call, match: str) -> None:
 
     def run() -> None:
         if call.is_function:
-            theirs(call.name)(*inputs, **settings)
+            torch_function(call.name)(*inputs, **settings)
         else:
-            theirs(call.name)(**settings).double()(*inputs)
+            torch_function(call.name)(**settings).double()(*inputs)
 
     with pytest.raises(Exception):  # noqa: B017, PT011 - torch raises many kinds
         run()

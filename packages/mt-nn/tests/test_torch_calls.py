@@ -26,11 +26,11 @@ from mt_nn.conformance.calls.call import (
 )
 from mt_nn.conformance.in_torch import (
     IN_TORCH,
-    bare_torch_layer,
     constant,
+    initial_torch_layer,
     leaf,
-    theirs,
     torch,
+    torch_function,
     torch_layer,
 )
 from mt_tensor.extending import Array
@@ -65,7 +65,7 @@ DISTINCT_LAYERS = list(
 @pytest.mark.parametrize("call", IN_TORCH, ids=str)
 def test_values_and_gradients_match_torch(call: Call) -> None:
     ours = outcome(call, "float64")
-    function = theirs(call.name) if call.is_function else torch_layer(call)
+    function = torch_function(call.name) if call.is_function else torch_layer(call)
     inputs, options = mapped(leaf, list(call.inputs)), mapped(leaf, dict(call.options))
     keywords = {**options, **(mapped(leaf, dict(call.settings)) if call.is_function else {})}
     constants = constants_of(call, constant) if call.is_function else {}
@@ -119,7 +119,7 @@ def test_float16_result_is_finite_where_torch_result_is(call: Call) -> None:
     settings = large(dict(call.settings)) if call.is_function else call.settings
     call = dataclasses.replace(call, inputs=large(call.inputs), settings=settings)
     arguments = list(call.inputs), {**(call.settings if call.is_function else {}), **call.options}
-    function = theirs(call.name) if call.is_function else torch_layer(call).half()
+    function = torch_function(call.name) if call.is_function else torch_layer(call).half()
     constants = mapped(half, dict(call.constants)) if call.is_function else {}
     inputs, keywords = (mapped(half, part) for part in arguments)
     try:
@@ -136,7 +136,7 @@ def test_float16_result_is_finite_where_torch_result_is(call: Call) -> None:
 @pytest.mark.parametrize("call", DISTINCT_LAYERS, ids=str)
 def test_states_are_exchanged_with_torch_through_safetensors(call: Call, tmp_path: Path) -> None:
     layer, _ = prepared(call, "float64")
-    torch_twin = bare_torch_layer(call)
+    torch_twin = initial_torch_layer(call)
     path = tmp_path / "ours.safetensors"
     nn.save(layer.state_dict(), path)
     torch_twin.load_state_dict(safetensors.load_file(path))
@@ -153,7 +153,7 @@ def test_states_are_exchanged_with_torch_through_safetensors(call: Call, tmp_pat
 @pytest.mark.parametrize("call", DISTINCT_LAYERS, ids=str)
 def test_initial_parameters_have_the_distribution_of_torch(call: Call) -> None:
     """Compare mean, standard deviation and largest magnitude over many equal layers."""
-    count = 200 if list(bare_torch_layer(call).parameters()) else 1
+    count = 200 if list(initial_torch_layer(call).parameters()) else 1
     mt.manual_seed(0)
     torch.manual_seed(0)
     ours = [dict(layer_of(call, nn, mt.tensor).named_parameters()) for _ in range(count)]

@@ -22,7 +22,7 @@ import mt_nn as nn
 import mt_tensor as mt
 from mt_nn.conformance.calls import Call
 from mt_nn.conformance.calls.call import arrays_of, constants_of, prepared
-from mt_nn.conformance.in_torch import IN_TORCH, constant, theirs, torch, torch_layer
+from mt_nn.conformance.in_torch import IN_TORCH, constant, torch, torch_function, torch_layer
 from mt_tensor.errors import TensorError
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -145,7 +145,9 @@ def run_torch(case: Case) -> Any:
 
     def make() -> Any:
         if case.call.is_function:
-            return functools.partial(theirs(case.call.name), **constants_of(case.call, constant))
+            return functools.partial(
+                torch_function(case.call.name), **constants_of(case.call, constant)
+            )
         return torch_layer(case.call)
 
     torch.manual_seed(0)

@@ -1,25 +1,25 @@
-"""`Watch`: the timeout of a rank that waits for other ranks (without MPI)."""
+"""`Watchdog`: the timeout of a rank that waits for other ranks (without MPI)."""
 
 import threading
 
 import pytest
 
 from mt_nn.errors import SettingError
-from mt_nn.parallel.watch import Watch, timeout_setting
+from mt_nn.parallel.watchdog import Watchdog, timeout_setting
 
 
-def test_watch_reports_the_operation_that_exceeds_the_timeout() -> None:
+def test_watchdog_reports_the_operation_that_exceeds_the_timeout() -> None:
     problems: list[str] = []
     ended = threading.Event()
-    watch = Watch(0.1, lambda problem: (problems.append(problem), ended.set())[1])
-    assert watch.last == "before its first operation"
-    with watch.waiting(watch.begin("versions")):
+    watchdog = Watchdog(0.1, lambda problem: (problems.append(problem), ended.set())[1])
+    assert watchdog.last == "before its first operation"
+    with watchdog.waiting(watchdog.begin("versions")):
         pass
     assert not ended.wait(0.3)  # the timer is stopped outside of `waiting`
-    with watch.waiting(watch.begin("sum of gradients")):
+    with watchdog.waiting(watchdog.begin("sum of gradients")):
         assert ended.wait(5)
     assert problems[0] == "has waited 0.1 s for other ranks in operation 2, sum of gradients"
-    assert watch.last == "after operation 2, sum of gradients"
+    assert watchdog.last == "after operation 2, sum of gradients"
 
 
 @pytest.mark.parametrize("text", ["", "soon", "0", "-1", "nan", "inf"])

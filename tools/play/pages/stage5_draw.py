@@ -33,7 +33,7 @@ def show() -> None:
         elif found := choose_saved("runs/digits", Digits, MNIST):
             job, network = found
             image = as_seen(strokes, job.shape[1]) if strokes else None
-            _show_answer(network, image, job.classes)
+            _show_prediction(network, image, job.classes)
 
 
 def _show_learning(snapshot: Snapshot | None, image: Array | None) -> None:
@@ -46,10 +46,10 @@ def _show_learning(snapshot: Snapshot | None, image: Array | None) -> None:
     if snapshot.rows:
         right = snapshot.rows[-1]["validation_accuracy"]
         st.caption(f"Validation accuracy after {len(snapshot.rows)} epochs: {right:.1%}.")
-    _show_answer(snapshot.network, image, Digits.classes)
+    _show_prediction(snapshot.network, image, Digits.classes)
 
 
-def _show_answer(network: Any, image: Array | None, classes: tuple[str, ...]) -> None:
+def _show_prediction(network: Any, image: Array | None, classes: tuple[str, ...]) -> None:
     if image is None:
         st.info("The paper is empty: draw a digit on it, in any size.")
         return

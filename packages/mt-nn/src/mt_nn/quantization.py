@@ -147,9 +147,9 @@ def quantize_dynamic(
         )
     if not inplace:
         model = copy.deepcopy(model)
-    whole: Any = model
-    if type(whole) is Linear:
-        return QuantizedLinear.of(whole)  # type: ignore[return-value]
+    network: Any = model
+    if type(network) is Linear:
+        return QuantizedLinear.of(network)  # type: ignore[return-value]
     replaced: dict[Module, QuantizedLinear] = {}
     for module in list(model.modules()):
         for name, child in list(module._modules.items()):

@@ -24,7 +24,7 @@ IN_TORCH = [call for call in CALLS if call.name not in NOT_IN_TORCH]
 """The calls of layers and functions of torch."""
 
 
-def theirs(name: str) -> Any:
+def torch_function(name: str) -> Any:
     """Return a layer or function of torch by name."""
     return operator.attrgetter(name)(torch.nn)
 
@@ -40,14 +40,14 @@ def constant(array: Any) -> Any:
     return leaf(array).detach()
 
 
-def bare_torch_layer(call: Call) -> Any:
+def initial_torch_layer(call: Call) -> Any:
     """Return the layer of torch for a call, with its initial parameters."""
     return layer_of(call, torch.nn, constant).double()
 
 
 def torch_layer(call: Call) -> Any:
     """Return the layer of torch for a call, with the same parameters as that of `prepared`."""
-    layer = bare_torch_layer(call)
+    layer = initial_torch_layer(call)
     layer.train(call.in_training)
     shapes = {name: tuple(parameter.shape) for name, parameter in layer.named_parameters()}
     with torch.no_grad():

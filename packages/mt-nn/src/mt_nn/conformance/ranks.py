@@ -20,7 +20,7 @@ PATIENCE = 60.0
 """Number of seconds that a rank waits for the others."""
 
 
-class _Meeting:
+class _Rendezvous:
     """A barrier for a number of threads, and the value of each."""
 
     def __init__(self, size: int) -> None:
@@ -35,17 +35,17 @@ class Threads(Group):
         operations: the names of the collective operations so far.
     """
 
-    def __init__(self, rank: int, meeting: _Meeting) -> None:
-        self.rank, self.size, self._meeting = rank, len(meeting.values), meeting
+    def __init__(self, rank: int, rendezvous: _Rendezvous) -> None:
+        self.rank, self.size, self._rendezvous = rank, len(rendezvous.values), rendezvous
         self.operations: list[str] = []
 
     def gather(self, value: T, what: str) -> list[T]:
         """Return the values of all ranks, which must perform the same operation."""
         self.operations.append(what)
-        self._meeting.values[self.rank] = what, value
-        self._meeting.barrier.wait()
-        values = list(self._meeting.values)
-        self._meeting.barrier.wait()
+        self._rendezvous.values[self.rank] = what, value
+        self._rendezvous.barrier.wait()
+        values = list(self._rendezvous.values)
+        self._rendezvous.barrier.wait()
         others = {name for name, _ in values} - {what}
         if others:
             raise RankError(f"one rank does {what}, and another {', '.join(others)}.")
@@ -63,14 +63,14 @@ class Threads(Group):
 
 def on_ranks(size: int, work: Callable[[Threads], T], backend: str = "numpy") -> list[T]:
     """Run a function on each of several ranks; return the results, or raise the first error."""
-    meeting = _Meeting(size)
+    rendezvous = _Rendezvous(size)
 
     def run(rank: int) -> T:
         with use_backend(backend):
             try:
-                return work(Threads(rank, meeting))
+                return work(Threads(rank, rendezvous))
             except BaseException:
-                meeting.barrier.abort()
+                rendezvous.barrier.abort()
                 raise
 
     with ThreadPoolExecutor(size) as pool:

@@ -19,17 +19,17 @@ TOLERANCE: dict[str, Any] = {"rtol": 1e-4, "atol": 2e-5}
 @pytest.mark.parametrize("call", CALLS, ids=str)
 def test_call_matches_numpy_in_float64(backend: TensorBackend, call: Call) -> None:
     mt.manual_seed(0)
-    ours = outcome(call, "float32")
+    actual = outcome(call, "float32")
     with mt.use_backend("numpy"):
         mt.manual_seed(0)
         reference = outcome(call, "float64")
-    assert len(ours.values) == len(reference.values)
-    for value, expected in zip(ours.values, reference.values, strict=True):
+    assert len(actual.values) == len(reference.values)
+    for value, expected in zip(actual.values, reference.values, strict=True):
         np.testing.assert_allclose(value, expected, **TOLERANCE)
-    for gradient, other in zip(ours.gradients, reference.gradients, strict=True):
+    for gradient, other in zip(actual.gradients, reference.gradients, strict=True):
         assert (gradient is None) == (other is None)
         if gradient is not None and other is not None:
             np.testing.assert_allclose(gradient, other, **TOLERANCE)
-    assert ours.buffers.keys() == reference.buffers.keys()
-    for name, buffer in ours.buffers.items():
+    assert actual.buffers.keys() == reference.buffers.keys()
+    for name, buffer in actual.buffers.items():
         np.testing.assert_allclose(buffer, reference.buffers[name], err_msg=name, **TOLERANCE)

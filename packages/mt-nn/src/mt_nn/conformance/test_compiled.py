@@ -74,9 +74,9 @@ def test_compiled_call_matches_uncompiled(backend: TensorBackend, call: Call) ->
     except CompileError:
         assert call.name in READING
         return
-    for ours, theirs in zip(found, steps(call, False), strict=True):
-        assert len(ours) == len(theirs)
-        for mine, wanted in zip(ours, theirs, strict=True):
-            assert (mine is None) == (wanted is None)
-            if mine is not None and wanted is not None:
-                np.testing.assert_allclose(mine, wanted, **TOLERANCE)
+    for ours, reference in zip(found, steps(call, False), strict=True):
+        assert len(ours) == len(reference)
+        for actual, expected in zip(ours, reference, strict=True):
+            assert (actual is None) == (expected is None)
+            if actual is not None and expected is not None:
+                np.testing.assert_allclose(actual, expected, **TOLERANCE)

@@ -32,8 +32,8 @@ NOT_RECORDED = ("total_norm",)
 
 
 def test_every_operation_with_kernels_has_samples() -> None:
-    ours = {name for name, form in FUSED.items() if form.__module__.startswith("mt_nn.")}
-    assert ours == {*SAMPLES}
+    names = {name for name, form in FUSED.items() if form.__module__.startswith("mt_nn.")}
+    assert names == {*SAMPLES}
 
 
 @pytest.mark.parametrize("layout", ["contiguous", "permuted"])
@@ -72,9 +72,9 @@ def test_first_and_second_gradients_of_kernel_match_composition(
         return [*firsts, *seconds]
 
     with use_backend(backend):
-        ours = gradients(lambda *x: by_kernel(name, kernel, *x))
-        wanted = gradients(FUSED[name])
-    for mine, theirs in zip(ours, wanted, strict=True):
-        assert (mine is None) == (theirs is None)
-        if mine is not None:
-            np.testing.assert_allclose(np.array(mine.detach()), np.array(theirs.detach()), 1e-9)
+        actual = gradients(lambda *x: by_kernel(name, kernel, *x))
+        expected = gradients(FUSED[name])
+    for value, reference in zip(actual, expected, strict=True):
+        assert (value is None) == (reference is None)
+        if value is not None:
+            np.testing.assert_allclose(np.array(value.detach()), np.array(reference.detach()), 1e-9)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from mt_nn.core.optimizer import Decay, Optimizer, decay_of, decayed, follow, settings_among
+from mt_nn.core.optimizer import Decay, Optimizer, decay_of, decayed, moving_average, settings_among
 from mt_tensor import Tensor, fuse_in_place, maximum
 
 
@@ -85,10 +85,10 @@ def adam_step(
     square: Tensor,
     largest: Tensor | None,
     rate: Tensor,
-    kept: Tensor,
-    taken: Tensor,
-    kept_square: Tensor,
-    taken_square: Tensor,
+    beta1: Tensor,
+    one_minus_beta1: Tensor,
+    beta2: Tensor,
+    one_minus_beta2: Tensor,
     scale: Tensor,
     eps: Tensor,
     amount: Tensor,
@@ -97,8 +97,8 @@ def adam_step(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     """Return the parameter and its averages after a step; see `Adam`."""
     x, grad = decayed(x, grad, amount, decay)
-    mean = follow(mean, grad, kept, taken)
-    square = follow(square, grad * grad, kept_square, taken_square)
+    mean = moving_average(mean, grad, beta1, one_minus_beta1)
+    square = moving_average(square, grad * grad, beta2, one_minus_beta2)
     if largest is not None:
         largest = maximum(largest, square)
     size = square if largest is None else largest

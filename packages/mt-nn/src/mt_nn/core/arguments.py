@@ -72,7 +72,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     return operation
 
 
-def check_alike(name: str, first: Tensor, *others: Tensor | None) -> None:
+def check_compatible(name: str, first: Tensor, *others: Tensor | None) -> None:
     """Check that all tensors have the dtype and the backend of the first; None is skipped.
 
     Raises:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from mt_nn.core.arguments import check_alike, checked
+from mt_nn.core.arguments import check_compatible, checked
 from mt_nn.core.extensions import check, extension
 from mt_nn.core.init import init_like_torch
 from mt_nn.core.module import Module
@@ -85,7 +85,7 @@ def convolved(
     biases = None if bias is None else bias._tensor.layout.shape
     inputs = batch._tensor.layout.shape
     check("convolution", name, inputs, kernels, biases, margins, steps, groups)
-    check_alike(name, batch, weight, bias)
+    check_compatible(name, batch, weight, bias)
     out = compute(batch, weight, bias, strides, margins, steps, groups)
     return out if len(input._tensor.layout.shape) == len(inputs) else out.squeeze(0)
 

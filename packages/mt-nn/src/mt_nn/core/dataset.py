@@ -80,9 +80,9 @@ def rows(x: Tensor, numbers: list[int]) -> Tensor:
     Stage 2's `Gather` takes an index for each element of the result. Strides of 0 repeat the index
     of a row for all its elements without copying it.
     """
-    places = np.asarray(numbers)
-    if places.ndim != 1 or places.dtype.kind != "i":  # a mask, for example
+    indices = np.asarray(numbers)
+    if indices.ndim != 1 or indices.dtype.kind != "i":  # a mask, for example
         return x[numbers]
-    index = in_range(x._uploaded(places), x.shape[0], ("x[...]", "dimension 0"), negative=True)
-    shape, strides = (len(places), *x.shape[1:]), (1, *[0] * (x.ndim - 1))
+    index = in_range(x._uploaded(indices), x.shape[0], ("x[...]", "dimension 0"), negative=True)
+    shape, strides = (len(indices), *x.shape[1:]), (1, *[0] * (x.ndim - 1))
     return Gather.apply(x, index._with(index._tensor.like(shape, strides, 0)), 0)

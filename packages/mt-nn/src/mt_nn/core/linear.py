@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mt_nn.core.arguments import check_alike, checked
+from mt_nn.core.arguments import check_compatible, checked
 from mt_nn.core.errors import InputError
 from mt_nn.core.init import init_like_torch
 from mt_nn.core.module import Module
@@ -51,7 +51,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
             f"linear() expects {weights[-1]} inputs in the last dimension; a tensor of shape "
             f"{input.shape} was given."
         )
-    check_alike("linear", input, weight, bias)
+    check_compatible("linear", input, weight, bias)
     return _linear(input, weight, bias)
 
 

@@ -166,8 +166,8 @@ class DataLoader:
     def all_generators(self) -> list[Generator]:
         """Return the generators of the loader and its samplers, without duplicates."""
         inner = getattr(self.batch_sampler, "sampler", None)
-        holders = (self, self.sampler, self.batch_sampler, inner)
-        generators = (getattr(holder, "generator", None) for holder in holders)
+        sources = (self, self.sampler, self.batch_sampler, inner)
+        generators = (getattr(source, "generator", None) for source in sources)
         return list({id(each): each for each in generators if isinstance(each, Generator)}.values())
 
     def state_dict(self) -> dict[str, Any]:

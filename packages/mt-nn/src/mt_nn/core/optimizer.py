@@ -269,7 +269,7 @@ def decayed(x: Tensor, grad: Tensor, amount: Any, decay: Decay) -> tuple[Tensor,
     return (x * amount, grad) if decay == "decoupled" else (x, grad)
 
 
-def follow(average: Tensor, value: Tensor, kept: Any, taken: Any) -> Tensor:
-    """Return the next running average; `taken` is `1 - kept`, computed in double precision."""
-    moved: Tensor = average * kept + value * taken
-    return moved
+def moving_average(average: Tensor, value: Tensor, beta: Any, one_minus_beta: Any) -> Tensor:
+    """Return the next running average; `one_minus_beta` is computed in double precision."""
+    updated: Tensor = average * beta + value * one_minus_beta
+    return updated

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from mt_nn.core.errors import SettingError
-from mt_nn.core.optimizer import Decay, Optimizer, decay_of, decayed, follow, settings_among
+from mt_nn.core.optimizer import Decay, Optimizer, decay_of, decayed, moving_average, settings_among
 from mt_tensor import Tensor, fuse_in_place
 
 
@@ -60,15 +60,15 @@ class SGD(Optimizer):
         self, parameter: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]
     ) -> None:
         """Update one parameter with the formula of the class."""
-        momentum, taken = group["momentum"], 1 - group["dampening"]
+        momentum, weight = group["momentum"], 1 - group["dampening"]
         velocity = None
         if momentum:
             velocity = state.get("momentum_buffer")
             if velocity is None:
                 velocity = state["momentum_buffer"] = parameter._full(parameter.shape, 0)
-                taken = 1.0
+                weight = 1.0
         amount, decay = decay_of(group)
-        numbers = group["lr"], momentum, taken, amount
+        numbers = group["lr"], momentum, weight, amount
         sgd_step(parameter, grad, velocity, *numbers, nesterov=group["nesterov"], decay=decay)
 
 
@@ -78,8 +78,8 @@ def sgd_step(
     grad: Tensor,
     velocity: Tensor | None,
     rate: Tensor,
-    kept: Tensor,
-    taken: Tensor,
+    momentum: Tensor,
+    weight: Tensor,
     amount: Tensor,
     *,
     nesterov: bool,
@@ -89,5 +89,5 @@ def sgd_step(
     x, grad = decayed(x, grad, amount, decay)
     if velocity is None:
         return x - rate * grad, None
-    velocity = follow(velocity, grad, kept, taken)
-    return x - rate * (grad + kept * velocity if nesterov else velocity), velocity
+    velocity = moving_average(velocity, grad, momentum, weight)
+    return x - rate * (grad + momentum * velocity if nesterov else velocity), velocity

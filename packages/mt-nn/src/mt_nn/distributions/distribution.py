@@ -74,8 +74,8 @@ class Distribution:
                 "were given."
             )
         self._sizes, self.batch_shape = tuple(sizes), reduce(shape_broadcast, batches)
-        for (name, given), own in zip(parameters.items(), batches, strict=True):
-            shape = self.batch_shape + given.shape[len(own) :]
+        for (name, given), leading in zip(parameters.items(), batches, strict=True):
+            shape = self.batch_shape + given.shape[len(leading) :]
             vars(self)[name] = given if given.shape == shape else given.expand(shape)
         self.event_shape = self._sizes * self.support.event_dim
 

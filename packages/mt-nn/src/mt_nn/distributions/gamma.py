@@ -50,11 +50,11 @@ def _tails(a: Tensor, z: Tensor) -> tuple[Tensor, Tensor]:
     If z < a, they are integrals from 0 to z, otherwise minus the integrals from z to infinity.
     """
     with no_grad():  # the gradient with respect to the end of an integral is negligible
-        wanted = 20.0 - (a - z)
-        below = (wanted + (wanted.square() + 80.0 * a).sqrt()) / a
-        above = 80.0 / ((z - a) + ((z - a).square() + 80.0 * z).sqrt())
-        above = above.minimum(1.3 + (80.0 / z).log1p())
-        end: Any = mt.where(z < a, below, -above)
+        shift = 20.0 - (a - z)
+        lower_end = (shift + (shift.square() + 80.0 * a).sqrt()) / a
+        upper_end = 80.0 / ((z - a) + ((z - a).square() + 80.0 * z).sqrt())
+        upper_end = upper_end.minimum(1.3 + (80.0 / z).log1p())
+        end: Any = mt.where(z < a, lower_end, -upper_end)
     v = end.unsqueeze(-1) * a._uploaded(0.5 * (_NODES + 1.0))
     values = (-a.unsqueeze(-1) * v - z.unsqueeze(-1) * (-v).expm1()).exp()
     values = values * (end.unsqueeze(-1) * a._uploaded(0.5 * _WEIGHTS))
@@ -185,7 +185,7 @@ class Gamma(Distribution):
 # --- Numbers that sum to 1 ------------------------------------------------------------------------
 
 
-def _shares(x: Tensor) -> Tensor:
+def _normalized(x: Tensor) -> Tensor:
     return x / x.sum(-1, keepdim=True)
 
 
@@ -195,11 +195,11 @@ def _log_beta(d: Any) -> Any:
 
 
 def _variance(d: Any) -> Any:
-    mean = _shares(d.concentration)
+    mean = _normalized(d.concentration)
     return mean * (1.0 - mean) / (d.concentration.sum(-1, keepdim=True) + 1.0)
 
 
-def _entropy_of_shares(d: Any) -> Any:
+def _dirichlet_entropy(d: Any) -> Any:
     c, total = d.concentration, d.concentration.sum(-1)
     logs = ((c - 1.0) * (c.digamma() - total.digamma().unsqueeze(-1))).sum(-1)
     return _log_beta(d) - logs
@@ -225,11 +225,11 @@ class Dirichlet(Distribution):
         "sample": lambda d, shape: inside(
             LogGamma.apply(d.concentration.expand(shape)).softmax(-1)
         ),
-        "mean": lambda d: _shares(d.concentration),
-        "mode": lambda d: _shares((d.concentration - 1.0).clamp_min(0.0)),
+        "mean": lambda d: _normalized(d.concentration),
+        "mode": lambda d: _normalized((d.concentration - 1.0).clamp_min(0.0)),
         "variance": _variance,
         "log_prob": lambda d, x: (d.concentration - 1.0).xlogy(x).sum(-1) - _log_beta(d),
-        "entropy": _entropy_of_shares,
+        "entropy": _dirichlet_entropy,
     }
 
     @property
@@ -267,7 +267,7 @@ class Beta(Distribution):
         "mode": lambda d: Dirichlet.formulas["mode"](d)[..., 0],
         "variance": lambda d: _variance(d)[..., 0],
         "log_prob": lambda d, x: Dirichlet.formulas["log_prob"](d, mt.stack([x, 1.0 - x], -1)),
-        "entropy": _entropy_of_shares,
+        "entropy": _dirichlet_entropy,
     }
 
     def __init__(

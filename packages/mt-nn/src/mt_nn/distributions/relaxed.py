@@ -34,12 +34,12 @@ class _Relaxed(Choices):
         self._set(probs, logits, validate_args, temperature=temperature)
 
 
-def _draw_share(d: Any, shape: Shape) -> Any:
+def _draw_bernoulli(d: Any, shape: Shape) -> Any:
     noise = uniform(d.temperature, shape).logit()
     return inside(((d.logits + noise) / d.temperature).sigmoid())
 
 
-def _log_density_of_share(d: Any, x: Tensor) -> Any:
+def _bernoulli_log_density(d: Any, x: Tensor) -> Any:
     y = inside(x).logit()
     difference = d.logits - d.temperature * y
     stretched = y.softplus() + (-y).softplus()  # -log of the derivative of the sigmoid
@@ -62,15 +62,15 @@ class RelaxedBernoulli(_Relaxed, Chances):
 
     arg_constraints: ClassVar = {**Chances.arg_constraints, "temperature": positive}
     support = unit_interval
-    formulas: ClassVar = {"sample": _draw_share, "log_prob": _log_density_of_share}
+    formulas: ClassVar = {"sample": _draw_bernoulli, "log_prob": _bernoulli_log_density}
 
 
-def _draw_shares(d: Any, shape: Shape) -> Any:
+def _draw_categorical(d: Any, shape: Shape) -> Any:
     noise = -(-uniform(d.logits, shape).log()).log()
     return inside(((d.logits + noise) / d.temperature.unsqueeze(-1)).softmax(-1))
 
 
-def _log_density_of_shares(d: Any, x: Tensor) -> Any:
+def _categorical_log_density(d: Any, x: Tensor) -> Any:
     logs, others = inside(x).log(), d.event_shape[0] - 1
     scores = (d.logits - d.temperature.unsqueeze(-1) * logs).log_softmax(-1)
     scale = math.lgamma(others + 1) + others * d.temperature.log()
@@ -93,7 +93,7 @@ class RelaxedOneHotCategorical(_Relaxed, Classes):
     """
 
     arg_constraints: ClassVar = {**Classes.arg_constraints, "temperature": positive}
-    formulas: ClassVar = {"sample": _draw_shares, "log_prob": _log_density_of_shares}
+    formulas: ClassVar = {"sample": _draw_categorical, "log_prob": _categorical_log_density}
 
     @property
     def support(self) -> Constraint:

@@ -142,8 +142,8 @@ def _sweep(folder: Path) -> None:
         ):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             status = os.fstat(file.fileno())
-            is_own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
-            if is_own and status.st_nlink == 1:
+            is_owned = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
+            if is_owned and status.st_nlink == 1:
                 path.unlink()
 
 

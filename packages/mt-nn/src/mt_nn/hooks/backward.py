@@ -21,28 +21,28 @@ class BackwardPass:
 
     Args:
         module: the module.
-        before: hooks by id; they get the module and the gradients of the outputs.
-        after: hooks by id; they get the module and the gradients of the inputs and outputs.
+        pre_hooks: hooks by id; they get the module and the gradients of the outputs.
+        post_hooks: hooks by id; they get the module and the gradients of the inputs and outputs.
     """
 
     def __init__(
         self,
         module: Any,
-        before: Mapping[int, Callable[..., Any]],
-        after: Mapping[int, Callable[..., Any]],
+        pre_hooks: Mapping[int, Callable[..., Any]],
+        post_hooks: Mapping[int, Callable[..., Any]],
     ) -> None:
-        self._module, self._before, self._after = module, before, after
+        self._module, self._pre_hooks, self._post_hooks = module, pre_hooks, post_hooks
         self._inputs = 0
-        self._is_input_watched = False
-        self._of_outputs: Gradients | None = None  # None until they are computed
+        self._has_input_hook = False
+        self._output_gradients: Gradients | None = None  # None until they are computed
 
-    def watched_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    def hook_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return arguments with hooks on their gradients."""
         self._inputs = len(args)
-        watched, self._is_input_watched = _watched(args, self._at_inputs)
-        return watched
+        hooked, self._has_input_hook = _hooked(args, self._on_input_gradients)
+        return hooked
 
-    def watched_output(self, output: Any) -> Any:
+    def hook_output(self, output: Any) -> Any:
         """Return an output, one tensor or several, with hooks on its gradients."""
         if not isinstance(output, Tensor | tuple | list):
             warnings.warn(
@@ -52,29 +52,29 @@ class BackwardPass:
                 stacklevel=4,
             )
         if isinstance(output, tuple | list):
-            watched, _ = _watched(tuple(output), self._at_outputs)
+            hooked, _ = _hooked(tuple(output), self._on_output_gradients)
             is_named = hasattr(output, "_fields")
-            return type(output)(*watched) if is_named else type(output)(watched)
-        return _watched((output,), self._at_outputs)[0][0]
+            return type(output)(*hooked) if is_named else type(output)(hooked)
+        return _hooked((output,), self._on_output_gradients)[0][0]
 
-    def _at_outputs(self, gradients: Gradients) -> Gradients:
-        for hook in tuple(self._before.values()):
+    def _on_output_gradients(self, gradients: Gradients) -> Gradients:
+        for hook in tuple(self._pre_hooks.values()):
             gradients = _replaced(gradients, hook(self._module, gradients))
-        self._of_outputs = gradients
-        if not self._is_input_watched:
-            for hook in tuple(self._after.values()):
+        self._output_gradients = gradients
+        if not self._has_input_hook:
+            for hook in tuple(self._post_hooks.values()):
                 hook(self._module, (None,) * self._inputs, gradients)
         return gradients
 
-    def _at_inputs(self, gradients: Gradients) -> Gradients:
-        of_outputs, self._of_outputs = self._of_outputs, None
-        if of_outputs is not None:  # None if the inputs have gradients without the outputs
-            for hook in tuple(self._after.values()):
-                gradients = _replaced(gradients, hook(self._module, gradients, of_outputs))
+    def _on_input_gradients(self, gradients: Gradients) -> Gradients:
+        output_gradients, self._output_gradients = self._output_gradients, None
+        if output_gradients is not None:  # None if the inputs have gradients without the outputs
+            for hook in tuple(self._post_hooks.values()):
+                gradients = _replaced(gradients, hook(self._module, gradients, output_gradients))
         return gradients
 
 
-def _watched(
+def _hooked(
     values: tuple[Any, ...], hook: Callable[[Gradients], Gradients]
 ) -> tuple[tuple[Any, ...], bool]:
     """Return values with a hook on the gradients of tensors, and whether any requires grad."""
@@ -96,10 +96,10 @@ def _watched(
         return cat(flat)
 
     joined.register_hook(on_gradient)
-    watched = list(values)
+    hooked = list(values)
     for i, part in zip(indices, joined.split(sizes), strict=True):
-        watched[i] = part.view(*values[i].shape).to(values[i].dtype)
-    return tuple(watched), True
+        hooked[i] = part.view(*values[i].shape).to(values[i].dtype)
+    return tuple(hooked), True
 
 
 def _replaced(gradients: Gradients, returned: Any) -> Gradients:

@@ -43,12 +43,12 @@ class ModuleHooks(Hooks):
         before, after = self._hooks["before backward"], self._hooks["after backward"]
         if is_grad_enabled() and (before or after):
             backward = BackwardPass(module, before, after)
-            args = backward.watched_inputs(args)
+            args = backward.hook_inputs(args)
         output = module.forward(*args, **kwargs)
         for hook in self.at("after forward"):
             changed = hook(module, args, kwargs, output)
             output = output if changed is None else changed
-        return output if backward is None else backward.watched_output(output)
+        return output if backward is None else backward.hook_output(output)
 
 
 def _before_forward(hook: Callable[..., Any], with_kwargs: bool) -> Callable[..., Any]:

@@ -103,9 +103,9 @@ def state_dict(
     state = {} if destination is None else destination
     for hook in _hooks(module, "saving"):
         hook(module, prefix, keep_vars)
-    for name, holder in module._saved_members().items():
-        is_member = isinstance(holder, mt_operators.Parameter | mt_operators.Buffer)
-        state[prefix + name] = holder.value if keep_vars and is_member else holder.state()
+    for name, member in module._saved_members().items():
+        is_member = isinstance(member, mt_operators.Parameter | mt_operators.Buffer)
+        state[prefix + name] = member.value if keep_vars and is_member else member.state()
     for name, child in module._modules.items():
         state_dict(child, f"{prefix}{name}.", destination=state, keep_vars=keep_vars)  # type: ignore[arg-type]
     for hook in _hooks(module, "saved"):
@@ -128,9 +128,9 @@ def load_state_dict(
     errors: list[str] = []
     versions = getattr(state_dict, "_metadata", None) or {}
     _call_before_loading(module, state, "", versions, assign, (*keys, errors))
-    own = dict(module._saved_holders())
-    keys.missing_keys.extend(name for name in own if name not in state)
-    keys.unexpected_keys.extend(name for name in state if name not in own)
+    members = dict(module._saved_holders())
+    keys.missing_keys.extend(name for name in members if name not in state)
+    keys.unexpected_keys.extend(name for name in state if name not in members)
     if errors or not any(_hooks(each, "loaded") for each in module.modules()):
         _check(module, keys if strict else (), errors)
     mt_operators.Module.load_state_dict(module, state, strict=False)

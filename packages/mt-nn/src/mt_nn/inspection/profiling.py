@@ -169,11 +169,15 @@ class EventList(list[FunctionEventAvg]):
         duration = sum(row.self_cpu_time_total for row in self)
         cells = [_HEADERS]
         for row in rows[: row_limit if row_limit >= 0 else None]:
-            own, every = row.self_cpu_time_total, row.cpu_time_total
-            shares = [f"{time / duration if duration else 0:.2%}" for time in (own, every)]
+            self_time, total_time = row.self_cpu_time_total, row.cpu_time_total
+            percentages = [
+                f"{time / duration if duration else 0:.2%}" for time in (self_time, total_time)
+            ]
             key = row.key[:max_name_column_width]
-            times = _time(own), _time(every), _time(row.cpu_time)
-            cells.append((key, shares[0], times[0], shares[1], *times[1:], str(row.count)))
+            times = _time(self_time), _time(total_time), _time(row.cpu_time)
+            cells.append(
+                (key, percentages[0], times[0], percentages[1], *times[1:], str(row.count))
+            )
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = ["  ".join(map(str.rjust, row, widths)) for row in cells]
         rule = "  ".join("-" * width for width in widths)
@@ -249,8 +253,8 @@ class profile(Tape):  # noqa: N801 - the name of torch
         self._schedule, self._on_trace_ready = schedule, on_trace_ready
         self.step_num = 0
         self.events: list[Event] = []
-        self._inside = False  # whether an operation is being measured
-        self._began = 0.0
+        self._is_measuring = False  # whether an operation is being measured
+        self._start = 0.0
 
     # --- Steps ------------------------------------------------------------------------------------
 
@@ -267,7 +271,7 @@ class profile(Tape):  # noqa: N801 - the name of torch
         """
         if self.is_active:
             raise SettingError("this profile is already active: leave its block first.")
-        self._follow()
+        self._apply_schedule()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -282,13 +286,13 @@ class profile(Tape):  # noqa: N801 - the name of torch
         if self._action is ProfilerAction.RECORD_AND_SAVE:
             self._end()
         self.step_num += 1
-        self._follow()
+        self._apply_schedule()
 
-    def _follow(self) -> None:
+    def _apply_schedule(self) -> None:
         """Start or stop measuring according to the schedule."""
         records = self._action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
         if records and not self.is_active:
-            self.events, self._inside, self._began = [], False, time.perf_counter()
+            self.events, self._is_measuring, self._start = [], False, time.perf_counter()
             super().__enter__()
         elif not records and self.is_active:
             self._end()
@@ -316,21 +320,21 @@ class profile(Tape):  # noqa: N801 - the name of torch
 
     def _timed(self, name: str, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Call a function, and measure it unless it is part of another operation."""
-        if self._inside:
+        if self._is_measuring:
             return function(*arguments)
-        self._inside = True
+        self._is_measuring = True
         start = time.perf_counter()
         try:
             result = function(*arguments)
             _wait_for(result, arguments)
         finally:
-            self._inside = False
+            self._is_measuring = False
             self.add(name, start, time.perf_counter())
         return result
 
     def add(self, name: str, start: float, end: float) -> None:
         """Add an event, given the values of `time.perf_counter()` at its start and end."""
-        self.events.append(Event(name, self.backward_depth > 0, start - self._began, end - start))
+        self.events.append(Event(name, self.backward_depth > 0, start - self._start, end - start))
 
     # --- Results ----------------------------------------------------------------------------------
 

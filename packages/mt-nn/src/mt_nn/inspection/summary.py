@@ -137,14 +137,14 @@ def _layers(model: Module) -> list[tuple[Module, LayerSummary]]:
     seen: set[int] = set()
     found = []
     for name, module in model.named_modules():
-        own = [p.value for p in module.parameters(recurse=False) if id(p) not in seen]
+        direct_parameters = [p.value for p in module.parameters(recurse=False) if id(p) not in seen]
         seen.update(map(id, module.parameters(recurse=False)))
         layer = LayerSummary(
             name,
             type(module).__name__,
             depth=name.count(".") + 1 if name else 0,
-            parameters=sum(value.numel() for value in own),
-            trainable=sum(value.numel() for value in own if value.requires_grad),
+            parameters=sum(value.numel() for value in direct_parameters),
+            trainable=sum(value.numel() for value in direct_parameters if value.requires_grad),
         )
         found.append((module, layer))
     return found

@@ -39,7 +39,7 @@ def hold_out(samples: Dataset, fraction: float = HELD_OUT) -> tuple[Subset, Subs
     return rest, held_out
 
 
-class Answer(NamedTuple):
+class Prediction(NamedTuple):
     """The prediction for a sample.
 
     Attributes:
@@ -92,7 +92,7 @@ class Classification(Job):
         rows = zip(self.classes, confusion.compute().tolist(), strict=True)
         table = [["right class", *self.classes], *([name, *row] for name, row in rows)]
         write_table(folder / "confusion.csv", table)
-        mistakes = mistakes_of(answers(scores, labels))
+        mistakes = mistakes_of(predictions(scores, labels))
         write_table(folder / "mistakes.csv", [MISTAKE_COLUMNS, *self._rows(mistakes, batches)])
         loss = cross_entropy(scores, labels).item()
         return (
@@ -100,7 +100,9 @@ class Classification(Job):
             f"{len(mistakes)} of {len(labels)} {self.samples} wrong"
         )
 
-    def _rows(self, mistakes: Sequence[Answer], batches: DataLoader) -> Iterator[tuple[Any, ...]]:
+    def _rows(
+        self, mistakes: Sequence[Prediction], batches: DataLoader
+    ) -> Iterator[tuple[Any, ...]]:
         """Yield the misclassified test samples, for the table of mistakes."""
         for each in mistakes:
             classes = self.classes[each.right], self.classes[each.predicted]
@@ -122,26 +124,26 @@ class Classification(Job):
         """
         with no_grad():
             scores: Tensor = network(self.read_input(text)[None])
-        shares = softmax(scores[0], 0).tolist()
-        if not all(map(math.isfinite, shares)):
+        probabilities = softmax(scores[0], 0).tolist()
+        if not all(map(math.isfinite, probabilities)):
             raise InputError(
                 "the scores of the network are nan: the input is too large, or the network was "
                 "trained with too high a --lr."
             )
-        best = sorted(range(len(shares)), key=lambda each: -shares[each])[:3]
-        return ", ".join(f"{self.classes[each]} {100 * shares[each]:.1f} %" for each in best)
+        best = sorted(range(len(probabilities)), key=lambda each: -probabilities[each])[:3]
+        return ", ".join(f"{self.classes[each]} {100 * probabilities[each]:.1f} %" for each in best)
 
 
 @no_grad()
-def answers(scores: Tensor, labels: Tensor) -> list[Answer]:
+def predictions(scores: Tensor, labels: Tensor) -> list[Prediction]:
     """Return the predictions for samples, given scores (samples, classes) and true classes."""
-    shares = softmax(scores, 1)
-    predicted = shares.argmax(1).tolist()
-    each = zip(labels.tolist(), predicted, shares.amax(1).tolist(), strict=True)
-    return [Answer(index, *answer) for index, answer in enumerate(each)]
+    probabilities = softmax(scores, 1)
+    predicted = probabilities.argmax(1).tolist()
+    each = zip(labels.tolist(), predicted, probabilities.amax(1).tolist(), strict=True)
+    return [Prediction(index, *prediction) for index, prediction in enumerate(each)]
 
 
-def mistakes_of(answers: Sequence[Answer]) -> list[Answer]:
+def mistakes_of(predictions: Sequence[Prediction]) -> list[Prediction]:
     """Return the wrong predictions, in order of decreasing probability."""
-    wrong = [each for each in answers if each.right != each.predicted]
+    wrong = [each for each in predictions if each.right != each.predicted]
     return sorted(wrong, key=lambda each: -each.probability)

@@ -39,9 +39,11 @@ class Images(Classification):
         """
         images, labels = samples.tensors
         if images.shape[1:] != self.shape:
-            size, own = (" x ".join(map(str, each[1:])) for each in (images.shape[1:], self.shape))
+            size, expected = (
+                " x ".join(map(str, each[1:])) for each in (images.shape[1:], self.shape)
+            )
             raise FileError(
-                f"{folder} contains images of {size} pixels; this job takes {own} pixels."
+                f"{folder} contains images of {size} pixels; this job takes {expected} pixels."
             )
         if len(labels) and int(labels.max()) >= len(self.classes):
             raise FileError(

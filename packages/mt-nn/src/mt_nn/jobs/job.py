@@ -163,10 +163,10 @@ class Job(ABC):
             )
         order = BatchSampler(RandomSampler(training, num_samples=drawn), size, drop_last=False)
         ranks = world()
-        own = Subset(held_out[0], range(ranks.rank, counts[1], ranks.size))
+        rank_part = Subset(held_out[0], range(ranks.rank, counts[1], ranks.size))
         return Parts(
             DataLoader(training, batch_sampler=SharedBatches(order), collate_fn=collate_fn),
-            DataLoader(own, EVALUATION_BATCH, collate_fn=collate_fn),
+            DataLoader(rank_part, EVALUATION_BATCH, collate_fn=collate_fn),
             DataLoader(held_out[1], EVALUATION_BATCH, collate_fn=collate_fn),
             counts,
         )

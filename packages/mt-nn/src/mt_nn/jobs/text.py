@@ -53,8 +53,8 @@ class SaveHiddenState(Callback):
 
     def consolidate_state_dict(self) -> None:
         """Gather the states of all ranks."""
-        own = None if self._network is None else self._network.training_state
-        states = self._group.gather(own, "hidden states")
+        state = None if self._network is None else self._network.training_state
+        states = self._group.gather(state, "hidden states")
         if None not in states:
             self._states = [stack(each, 2).flatten(1, 2) for each in zip(*states, strict=True)]
 
@@ -221,13 +221,13 @@ class Text(Job):
                 scores = self._scores(network, numbers, step == 0, cache)
                 if unknown is not None:
                     scores[self.vocabulary[unknown]] = -math.inf
-                shares = softmax(scores / TEMPERATURE, 0)
-                if not shares.isfinite().all():
+                probabilities = softmax(scores / TEMPERATURE, 0)
+                if not probabilities.isfinite().all():
                     raise InputError(
                         "no text can be generated: the scores of the network are nan, for example "
                         "after training with too high a --lr."
                     )
-                drawn = multinomial(shares, 1, generator=generator)
+                drawn = multinomial(probabilities, 1, generator=generator)
                 numbers.append(int(drawn.item()))
         return self.join(self.vocabulary.decode(numbers))
 

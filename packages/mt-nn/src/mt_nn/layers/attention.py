@@ -287,11 +287,11 @@ class MultiheadAttention(DeclaredLayer):
         check_probability(type(self).__name__, self.dropout)
         self.kdim = width if self.kdim is None else integer("kdim", self.kdim, 1)
         self.vdim = width if self.vdim is None else integer("vdim", self.vdim, 1)
-        alike = self.kdim == self.vdim == width
-        self.in_proj_weight = _projection(3 * width, width) if alike else None
-        self.q_proj_weight = None if alike else _projection(width, width)
-        self.k_proj_weight = None if alike else _projection(width, self.kdim)
-        self.v_proj_weight = None if alike else _projection(width, self.vdim)
+        same_width = self.kdim == self.vdim == width
+        self.in_proj_weight = _projection(3 * width, width) if same_width else None
+        self.q_proj_weight = None if same_width else _projection(width, width)
+        self.k_proj_weight = None if same_width else _projection(width, self.kdim)
+        self.v_proj_weight = None if same_width else _projection(width, self.vdim)
         self.in_proj_bias = Parameter(zeros(3 * width)) if self.bias else None
         self.out_proj = Linear(width, width, self.bias)
         if self.out_proj.bias is not None:

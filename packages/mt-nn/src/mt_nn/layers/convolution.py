@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mt_nn.core.arguments import check_alike
+from mt_nn.core.arguments import check_compatible
 from mt_nn.core.convolution import Convolution, Kernels, _conv2d, convolved
 from mt_nn.core.extensions import extends
 from mt_nn.core.settings import Sizes, integer, integers
@@ -227,7 +227,7 @@ def conv_transpose(
     ]
     biases = None if bias is None else bias.shape
     _check_shapes(name, batch.shape, weight.shape, biases, tuple(checked), groups)
-    check_alike(name, batch, weight, bias)
+    check_compatible(name, batch, weight, bias)
     out = _TRANSPOSE[dims](batch, weight, bias, *checked, groups)
     return out.squeeze(0) if input.ndim == dims + 1 else out
 

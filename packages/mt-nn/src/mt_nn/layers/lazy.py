@@ -22,7 +22,7 @@ from mt_operators import Buffer
 from mt_tensor import Generator, Tensor, empty, tensor
 from mt_tensor.extending import Device, require_tensors, use_generator
 
-_becoming = threading.RLock()
+_class_lock = threading.RLock()
 """Held while a layer is initialized, so that threads that share it get the same parameters."""
 
 
@@ -182,19 +182,19 @@ class _Lazy(Module):
             )
         layer = self._regular_layer(input.shape[self.dim])
         for name, parameter in layer._parameters.items():
-            own = self._parameters[name]
-            if isinstance(own, UninitializedParameter):
-                own.load(parameter.value)
+            target = self._parameters[name]
+            if isinstance(target, UninitializedParameter):
+                target.load(parameter.value)
         for name, buffer in layer._buffers.items():
-            own_buffer = self._buffers[name]
-            if isinstance(own_buffer, UninitializedBuffer):
-                own_buffer.load(buffer.value)
+            target_buffer = self._buffers[name]
+            if isinstance(target_buffer, UninitializedBuffer):
+                target_buffer.load(buffer.value)
         setattr(self, self.size, input.shape[self.dim])
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Initialize the layer, change its class, and run it."""
         input: Any = args[0] if args else next(iter(kwargs.values()), None)
-        with _becoming:
+        with _class_lock:
             if isinstance(self, _Lazy):  # another thread may have initialized it
                 self.initialize_parameters(input)
                 del self._settings
@@ -242,7 +242,7 @@ class LazyBatchNorm3d(_Lazy, regular=normalization.BatchNorm3d, dims=(5,), dim=1
     """A `BatchNorm3d` that infers `num_features` from its first input."""
 
 
-_LEARNED = {"affine": True, "track_running_stats": True}
+_BATCH_NORM_DEFAULTS = {"affine": True, "track_running_stats": True}
 """The defaults of lazy instance normalization, which differ from the regular ones as in torch."""
 
 
@@ -252,7 +252,7 @@ class LazyInstanceNorm1d(_Lazy, regular=normalization.InstanceNorm1d, dims=(2, 3
     By default it has a weight, a bias and running statistics, as in torch, unlike `InstanceNorm1d`.
     """
 
-    defaults = _LEARNED
+    defaults = _BATCH_NORM_DEFAULTS
 
 
 class LazyInstanceNorm2d(_Lazy, regular=normalization.InstanceNorm2d, dims=(3, 4)):
@@ -261,7 +261,7 @@ class LazyInstanceNorm2d(_Lazy, regular=normalization.InstanceNorm2d, dims=(3, 4
     By default it has a weight, a bias and running statistics, as in torch, unlike `InstanceNorm2d`.
     """
 
-    defaults = _LEARNED
+    defaults = _BATCH_NORM_DEFAULTS
 
 
 class LazyInstanceNorm3d(_Lazy, regular=normalization.InstanceNorm3d, dims=(4, 5)):
@@ -270,4 +270,4 @@ class LazyInstanceNorm3d(_Lazy, regular=normalization.InstanceNorm3d, dims=(4, 5
     By default it has a weight, a bias and running statistics, as in torch, unlike `InstanceNorm3d`.
     """
 
-    defaults = _LEARNED
+    defaults = _BATCH_NORM_DEFAULTS

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mt_nn import init
-from mt_nn.core.arguments import check_alike, checked
+from mt_nn.core.arguments import check_compatible, checked
 from mt_nn.core.module import Module
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
@@ -48,7 +48,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
             "bilinear() takes inputs of shapes (*batch, first) and (*batch, second), a weight of "
             f"shape (outputs, first, second) and a bias of shape (outputs,); {shapes} were given."
         )
-    check_alike("bilinear", input1, input2, weight, bias)
+    check_compatible("bilinear", input1, input2, weight, bias)
     outputs, first, second = weight.shape
     matrices = input1 @ weight.permute(1, 0, 2).reshape(first, outputs * second)
     mapped = matrices.unflatten(-1, (outputs, second)) @ input2.unsqueeze(-1)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mt_nn.core.arguments import check_alike, checked
+from mt_nn.core.arguments import check_compatible, checked
 from mt_nn.core.parameter import Parameter
 from mt_nn.core.settings import integer
 from mt_nn.errors import InputError, SettingError
@@ -405,7 +405,7 @@ def _checked_dims(
             f"and parameters of that shape; shape {input.shape} and {input.dtype.name}"
             f"{_shapes(*parameters)} were given."
         )
-    check_alike(name, input, *parameters)
+    check_compatible(name, input, *parameters)
     return len(shape)
 
 
@@ -418,7 +418,7 @@ def _check_channels(name: str, input: Tensor, *others: Tensor | None) -> None:
             f"tensors of shape (channels,); shape {input.shape} and {input.dtype.name}"
             f"{_shapes(*others)} were given."
         )
-    check_alike(name, input, *others)
+    check_compatible(name, input, *others)
 
 
 def _check_both(name: str, running_mean: Tensor | None, running_var: Tensor | None) -> None:

@@ -112,7 +112,9 @@ class TransformerEncoderLayer(TransformerLayer):
 
         def self_attention(x: Tensor) -> Tensor:
             masks = (src_key_padding_mask, False, src_mask)
-            out: Tensor = self.self_attn(x, x, x, *masks, is_causal=is_causal, **_given(cache))[0]
+            out: Tensor = self.self_attn(
+                x, x, x, *masks, is_causal=is_causal, **_with_cache(cache)
+            )[0]
             return out
 
         return self._residual(2, self._residual(1, src, self_attention), self._feedforward)
@@ -159,7 +161,9 @@ class TransformerDecoderLayer(TransformerLayer):
 
         def self_attention(x: Tensor) -> Tensor:
             masks, is_causal = (tgt_key_padding_mask, False, tgt_mask), tgt_is_causal
-            out: Tensor = self.self_attn(x, x, x, *masks, is_causal=is_causal, **_given(cache))[0]
+            out: Tensor = self.self_attn(
+                x, x, x, *masks, is_causal=is_causal, **_with_cache(cache)
+            )[0]
             return out
 
         def cross_attention(x: Tensor) -> Tensor:
@@ -172,7 +176,7 @@ class TransformerDecoderLayer(TransformerLayer):
         return self._residual(3, out, self._feedforward)
 
 
-def _given(cache: KeyValueCache | None) -> dict[str, Any]:
+def _with_cache(cache: KeyValueCache | None) -> dict[str, Any]:
     """Return a cache as a keyword argument, which custom layers may not accept."""
     return {} if cache is None else {"cache": cache}
 
@@ -235,7 +239,7 @@ class TransformerEncoder(_Stack):
     ) -> Tensor:
         """Return a sequence of the same shape; see `TransformerEncoderLayer.forward`."""
         for layer in self.layers:
-            src = layer(src, mask, src_key_padding_mask, bool(is_causal), **_given(cache))
+            src = layer(src, mask, src_key_padding_mask, bool(is_causal), **_with_cache(cache))
         return self._normalized(src)
 
 
@@ -268,7 +272,7 @@ class TransformerDecoder(_Stack):
         masks = (tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
         for layer in self.layers:
             hints = bool(tgt_is_causal), memory_is_causal
-            tgt = layer(tgt, memory, *masks, *hints, **_given(cache))
+            tgt = layer(tgt, memory, *masks, *hints, **_with_cache(cache))
         return self._normalized(tgt)
 
 

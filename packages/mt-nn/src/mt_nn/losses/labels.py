@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mt_nn.core.arguments import check_alike, checked
+from mt_nn.core.arguments import check_compatible, checked
 from mt_nn.core.losses import Reduction, checked_classes, for_one_sample
 from mt_nn.errors import InputError
 from mt_nn.losses.differences import check_floating, check_one_shape, reduce
@@ -40,7 +40,7 @@ def binary_cross_entropy(
     """
     check_one_shape("binary_cross_entropy", input, target)
     check_floating("binary_cross_entropy", target)
-    check_alike("binary_cross_entropy", input, target)
+    check_compatible("binary_cross_entropy", input, target)
     _check_probabilities(input, target)
     return _reduced(_BinaryCrossEntropy.apply(input, target), weight, reduction)
 

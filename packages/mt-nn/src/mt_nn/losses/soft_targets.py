@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mt_nn.core.arguments import check_alike, checked
+from mt_nn.core.arguments import check_compatible, checked
 from mt_nn.core.errors import InputError, SettingError
 from mt_nn.core.extensions import extends
 from mt_nn.core.losses import (
@@ -127,7 +127,7 @@ def check_class_weights(name: str, input: Tensor, weight: Tensor | None) -> None
     """Raise an error unless `weight` is None or of shape (classes,) and the dtype of the input."""
     if weight is not None:
         _check_count(name, input, weight)
-        check_alike(name, input, weight)
+        check_compatible(name, input, weight)
 
 
 def _check_count(name: str, input: Tensor, weight: Tensor) -> None:

@@ -74,15 +74,17 @@ def _line(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
 def _check_same(graph: Graph, others: Sequence[Graph]) -> None:
     """Raise ExportError unless graphs have the same nodes and constants."""
     for other in others:
-        for ours, theirs in zip(graph.nodes, other.nodes, strict=False):
-            if ours != theirs:
-                raise ExportError(_depends(f"{ours.operation} differs from {theirs.operation}"))
+        for first_node, second_node in zip(graph.nodes, other.nodes, strict=False):
+            if first_node != second_node:
+                raise ExportError(
+                    _depends(f"{first_node.operation} differs from {second_node.operation}")
+                )
         if len(graph.nodes) != len(other.nodes) or len(graph.outputs) != len(other.outputs):
             raise ExportError(_depends("the number of operators differs"))
         for name, array in graph.constants.items():
-            theirs_too = other.constants.get(name)
-            if theirs_too is None or not np.array_equal(
-                array, theirs_too, equal_nan=array.dtype.kind == "f"
+            other_array = other.constants.get(name)
+            if other_array is None or not np.array_equal(
+                array, other_array, equal_nan=array.dtype.kind == "f"
             ):
                 users = {node.operation for node in graph.nodes if name in node.inputs}
                 raise ExportError(_depends(f"a constant of {' and '.join(sorted(users))} differs"))

@@ -93,8 +93,10 @@ def add_formula(
     names: list[str] = []
     for step in steps.expressions:
         if step.operation == "argument":
-            value, own = operands[int(step.number)]
-            names.append(number(value) if own is None else graph.cast(value, own, dtype))
+            value, step_dtype = operands[int(step.number)]
+            names.append(
+                number(value) if step_dtype is None else graph.cast(value, step_dtype, dtype)
+            )
         elif step.operation == "constant":
             constant = np.asarray(step.number) if step.is_bool else None
             names.append(number(step.number) if constant is None else graph.constant(constant))
@@ -103,8 +105,8 @@ def add_formula(
             names.append(_add(graph, formula, step.operation, inputs, dtype, number))
     results = []
     for position, out in zip(steps.outputs, outs, strict=True):
-        own = bool_ if steps.expressions[position].is_bool else dtype
-        results.append(graph.cast(names[position], own, out))
+        step_dtype = bool_ if steps.expressions[position].is_bool else dtype
+        results.append(graph.cast(names[position], step_dtype, out))
     return results
 
 

@@ -42,7 +42,7 @@ class GraphTape(Tape):
         super().__init__()
         self.name, self.backend = name, backend
         self.graph = Graph()
-        self._held: dict[Any, tuple[str, Shape]] = {}  # value and shape, by storage
+        self._values: dict[Any, tuple[str, Shape]] = {}  # value and shape, by storage
         self._fixed: set[Any] = set()  # storages that existed before
         self._operation: str | None = None  # the running one
         self._alive: list[TensorData] = []  # so that no other storage gets the same address
@@ -54,19 +54,19 @@ class GraphTape(Tape):
         self.graph.inputs.append(Value(name, tensor.dtype, tensor.shape))
         self.graph.varying.add(name)
         self._fixed.add(storage_key(tensor._tensor.storage))
-        self._hold(tensor._tensor, name)
+        self._record_value(tensor._tensor, name)
 
     def give_parameter(self, name: str, tensor: Tensor) -> None:
         """Name a parameter or buffer, if it is row-major; others are constants without a name."""
         data = tensor._tensor
         key = storage_key(data.storage)
         self._fixed.add(key)
-        if key in self._held:  # a shared tensor with two names
+        if key in self._values:  # a shared tensor with two names
             return
         type_of(tensor.dtype)
         if data.layout.contiguous is data.layout:
             self.graph.constant(self._elements(data), name)
-            self._hold(data, name)
+            self._record_value(data, name)
 
     def read(self, data: TensorData, repeat: bool = True) -> str:
         """Return the name of the elements of a view.
@@ -77,9 +77,9 @@ class GraphTape(Tape):
         """
         layout, key = data.layout, storage_key(data.storage)
         view = View(layout.shape, layout.strides, layout.offset)
-        held = self._held.get(key)
-        if held is not None and layout.size and view.end <= size_of(held[1]):
-            return add_view(self.graph, *held, view if repeat else view.without_repetition())
+        stored = self._values.get(key)
+        if stored is not None and layout.size and view.end <= size_of(stored[1]):
+            return add_view(self.graph, *stored, view if repeat else view.without_repetition())
         elements = self._elements(data)  # a constant of the network
         if not repeat:
             elements = elements[
@@ -90,13 +90,13 @@ class GraphTape(Tape):
     def write(self, data: TensorData, name: str) -> None:
         """Record that a value has been written to a view."""
         key, layout = storage_key(data.storage), data.layout
-        before, shape = self._held[key]
+        before, shape = self._values[key]
         view = View(layout.shape, layout.strides, layout.offset)
         count = size_of(shape)
-        if view.is_whole(count):
-            self._held[key] = self.graph.reshape(name, layout.shape, shape), shape
+        if view.covers(count):
+            self._values[key] = self.graph.reshape(name, layout.shape, shape), shape
         elif layout.size:
-            self._held[key] = self._with_elements(before, shape, view, name), shape
+            self._values[key] = self._with_elements(before, shape, view, name), shape
 
     def _with_elements(self, before: str, shape: Shape, view: View, name: str) -> str:
         """Return a value with the elements of a view replaced by another value."""
@@ -113,13 +113,13 @@ class GraphTape(Tape):
     def check_writable(self, data: TensorData) -> None:
         """Raise ExportError if a view is of memory that existed before the network ran."""
         key = storage_key(data.storage)
-        if key in self._fixed or key not in self._held:
+        if key in self._fixed or key not in self._values:
             self.refuse("changes an argument, a parameter or a buffer in place")
 
-    def _hold(self, data: TensorData, name: str) -> None:
+    def _record_value(self, data: TensorData, name: str) -> None:
         """Record that a new row-major view contains a value."""
         self._alive.append(data)
-        self._held[storage_key(data.storage)] = name, data.layout.shape
+        self._values[storage_key(data.storage)] = name, data.layout.shape
 
     def _elements(self, data: TensorData) -> Array:
         """Return the elements of a view, as they are now."""
@@ -190,7 +190,7 @@ class GraphTape(Tape):
             with self.paused():
                 result = FUSED[name](*arguments)
                 data = result.backend.copy(result._tensor, result._tensor.layout.contiguous)
-            self._hold(data, value)
+            self._record_value(data, value)
             return Tensor._make(data, result.backend)
 
         return operation
@@ -223,7 +223,7 @@ class GraphTape(Tape):
             for data, name in zip(
                 results if isinstance(results, list) else [results], names, strict=True
             ):
-                self._hold(data, name)
+                self._record_value(data, name)
         return results
 
     def _reduce(
@@ -309,13 +309,13 @@ class GraphTape(Tape):
         result = call.run()  # it may be the argument itself
         with self.paused():
             result = call.backend.copy(result, row_major(result.shape, int64))
-        self._hold(result, value)
+        self._record_value(result, value)
         return result
 
     def _new(self, call: Call, name: str) -> Any:
         """Run a call that returns a new view, and record that the view contains a value."""
         data = call.run()
-        self._hold(data, name)
+        self._record_value(data, name)
         return data
 
 

@@ -54,7 +54,7 @@ class View:
         inner = View(self.shape[1:], self.strides[1:], self.offset)
         return inner if inner.end <= row else None
 
-    def is_whole(self, count: int) -> bool:
+    def covers(self, count: int) -> bool:
         """Return whether the view has all elements of a value, in their order."""
         kept = [(n, s) for n, s in zip(self.shape, self.strides, strict=True) if n != 1]
         expected = strides_from_shape(tuple([n for n, _ in kept]))
@@ -65,7 +65,7 @@ class View:
 def add_view(graph: Graph, name: str, base: Shape, view: View) -> str:
     """Add the operators that compute a view of a value of shape `base`."""
     count = size_of(base)
-    if view.is_whole(count):
+    if view.covers(count):
         return graph.reshape(name, base, view.shape)
     small = view.without_repetition()
     dims = [d for d, size in enumerate(small.shape) if size != 1]
@@ -92,8 +92,10 @@ def _add_gather(graph: Graph, name: str, base: Shape, view: View) -> str:
 
 def _steps(base: Shape, strides: list[int]) -> Iterable[list[int]]:
     """Yield strides of the dimensions that the value may be reshaped to."""
-    own = {stride for size, stride in zip(base, strides_from_shape(base), strict=True) if size > 1}
-    for chosen in (own, {*strides, 1}, {*own, *strides, 1}):
+    base_strides = {
+        stride for size, stride in zip(base, strides_from_shape(base), strict=True) if size > 1
+    }
+    for chosen in (base_strides, {*strides, 1}, {*base_strides, *strides, 1}):
         steps = sorted(chosen | {1}, reverse=True)
         limits = [size_of(base), *steps]
         if all(above % step == 0 for above, step in zip(limits, steps, strict=False)):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mt_nn.core.adam import Adam
-from mt_nn.core.optimizer import follow, settings_among
+from mt_nn.core.optimizer import moving_average, settings_among
 from mt_nn.optim.formula import (
     AdamLike,
     Group,
@@ -74,7 +74,7 @@ class Adamax(AdamLike):
     @staticmethod
     def formula(v: Values) -> None:
         """Compute a step with the formula of the class."""
-        v.exp_avg = follow(v.exp_avg, v.grad, v.kept, v.taken)
+        v.exp_avg = moving_average(v.exp_avg, v.grad, v.beta, v.one_minus_beta)
         v.exp_inf = maximum(v.exp_inf * v.kept_largest, v.grad.abs() + v.eps)
         v.x = v.x - v.rate * v.exp_avg / v.exp_inf
 

@@ -178,9 +178,11 @@ def load_state_dict(optimizer: Optimizer, state_dict: Mapping[str, Any]) -> None
         raise misfit(optimizer, "it must be a dictionary with 'state' and 'param_groups'")
     saved_groups = list(given["param_groups"])
     sizes = [len(group["params"]) for group in saved_groups]
-    own = [len(group["params"]) for group in optimizer.param_groups]
-    if sizes != own:
-        raise misfit(optimizer, f"it has groups of {sizes} parameters, the optimizer of {own}")
+    expected_sizes = [len(group["params"]) for group in optimizer.param_groups]
+    if sizes != expected_sizes:
+        raise misfit(
+            optimizer, f"it has groups of {sizes} parameters, the optimizer of {expected_sizes}"
+        )
     groups = [
         _loaded_group(optimizer, group, saved)
         for group, saved in zip(optimizer.param_groups, saved_groups, strict=True)
@@ -208,8 +210,8 @@ def _loaded_group(
     missing = [name for name in optimizer.defaults if name not in (*IMPLEMENTATION, *saved)]
     if missing:
         raise misfit(optimizer, f"a group lacks {', '.join(missing)}")
-    own = {name: group[name] for name in ("params", *IMPLEMENTATION) if name in group}
-    loaded = Settings({**saved, **own})
+    current = {name: group[name] for name in ("params", *IMPLEMENTATION) if name in group}
+    loaded = Settings({**saved, **current})
     if "param_names" in group:
         loaded.setdefault("param_names", group["param_names"])
     check("settings of an optimizer", optimizer, loaded)
@@ -237,15 +239,15 @@ def loaded_state(
         expected = ", ".join(new) or "nothing"
         raise misfit(optimizer, f"parameter {key} has {', '.join(values)}; expected: {expected}")
     for name, value in values.items():
-        like = parameter if new[name] is None else new[name]
-        shape, wanted = tuple(getattr(value, "shape", ())), getattr(like, "shape", ())
-        if shape != wanted:
-            why = f"{name} of parameter {key} has shape {shape} instead of {wanted}"
+        reference = parameter if new[name] is None else new[name]
+        shape, expected_shape = tuple(getattr(value, "shape", ())), getattr(reference, "shape", ())
+        if shape != expected_shape:
+            why = f"{name} of parameter {key} has shape {shape} instead of {expected_shape}"
             raise misfit(optimizer, why)
-        if isinstance(like, Tensor):
-            new[name] = tensor(value, like.dtype, like.backend)
+        if isinstance(reference, Tensor):
+            new[name] = tensor(value, reference.dtype, reference.backend)
         else:
-            new[name] = type(like)(value)
+            new[name] = type(reference)(value)
     return new if values else {}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
-from mt_nn.core.optimizer import follow
+from mt_nn.core.optimizer import moving_average
 from mt_nn.optim.formula import FormulaOptimizer, Group, State, Values, weights
 from mt_tensor import Tensor, full_like, maximum, minimum, where
 
@@ -43,9 +43,9 @@ class Adadelta(FormulaOptimizer):
     @staticmethod
     def formula(v: Values) -> None:
         """Compute a step with the formula of the class."""
-        v.square_avg = follow(v.square_avg, v.grad.square(), v.kept, v.taken)
+        v.square_avg = moving_average(v.square_avg, v.grad.square(), v.beta, v.one_minus_beta)
         step = (v.acc_delta + v.eps).sqrt() / (v.square_avg + v.eps).sqrt() * v.grad
-        v.acc_delta = follow(v.acc_delta, step.square(), v.kept, v.taken)
+        v.acc_delta = moving_average(v.acc_delta, step.square(), v.beta, v.one_minus_beta)
         v.x = v.x - v.rate * step
 
 
@@ -135,12 +135,12 @@ class ASGD(FormulaOptimizer):
         lr, lambd = group["lr"], group["lambd"]
         state["eta"] = lr / (1 + lambd * lr * state["step"]) ** group["alpha"]
         state["mu"] = 1 / max(1, state["step"] - group["t0"])
-        return {"rate": eta, "kept": 1 - lambd * eta, **({} if mu == 1 else {"mu": mu})}
+        return {"rate": eta, "decay": 1 - lambd * eta, **({} if mu == 1 else {"mu": mu})}
 
     @staticmethod
     def formula(v: Values) -> None:
         """Compute a step with the formula of the class."""
-        v.x = v.kept * v.x - v.rate * v.grad
+        v.x = v.decay * v.x - v.rate * v.grad
         v.ax = v.ax + v.mu * (v.x - v.ax) if hasattr(v, "mu") else v.x
 
 
@@ -190,9 +190,11 @@ class RMSprop(FormulaOptimizer):
     @staticmethod
     def formula(v: Values) -> None:
         """Compute a step with the formula of the class."""
-        v.square_avg = variance = follow(v.square_avg, v.grad.square(), v.kept, v.taken)
+        v.square_avg = variance = moving_average(
+            v.square_avg, v.grad.square(), v.beta, v.one_minus_beta
+        )
         if hasattr(v, "grad_avg"):
-            v.grad_avg = follow(v.grad_avg, v.grad, v.kept, v.taken)
+            v.grad_avg = moving_average(v.grad_avg, v.grad, v.beta, v.one_minus_beta)
             variance = v.square_avg - v.grad_avg.square()
         step = v.grad / (variance.sqrt() + v.eps)
         if hasattr(v, "momentum_buffer"):

@@ -2,7 +2,7 @@
 
 A formula reads and assigns values by name, as in the paper that defines it:
 
-    v.exp_avg = follow(v.exp_avg, v.grad, v.kept, v.taken)
+    v.exp_avg = moving_average(v.exp_avg, v.grad, v.beta, v.one_minus_beta)
     v.x = v.x - v.rate * v.exp_avg
 
 `mt_tensor.fuse_in_place` compiles it, once per set of names.
@@ -18,7 +18,7 @@ from dataclasses import KW_ONLY
 from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
-from mt_nn.core.optimizer import Optimizer, decay_of, decayed, follow
+from mt_nn.core.optimizer import Optimizer, decay_of, decayed, moving_average
 from mt_nn.utils.declared import Declared
 from mt_tensor import Tensor, fuse_in_place, zeros_like
 
@@ -117,8 +117,8 @@ def _compiled(
 
 
 def weights(beta: float, suffix: str = "") -> dict[str, float]:
-    """Return the weights for `follow`; a suffix distinguishes those of a second average."""
-    return {f"kept{suffix}": beta, f"taken{suffix}": 1 - beta}
+    """Return the weights for `moving_average`; a suffix distinguishes those of a second average."""
+    return {f"beta{suffix}": beta, f"one_minus_beta{suffix}": 1 - beta}
 
 
 # --- Variants of Adam -----------------------------------------------------------------------------
@@ -142,8 +142,8 @@ class AdamLike(FormulaOptimizer):
 
 def update_averages(v: Values) -> None:
     """Update the running averages of the gradient and of its square."""
-    v.exp_avg = follow(v.exp_avg, v.grad, v.kept, v.taken)
-    v.exp_avg_sq = follow(v.exp_avg_sq, v.grad.square(), v.kept_sq, v.taken_sq)
+    v.exp_avg = moving_average(v.exp_avg, v.grad, v.beta, v.one_minus_beta)
+    v.exp_avg_sq = moving_average(v.exp_avg_sq, v.grad.square(), v.beta_sq, v.one_minus_beta_sq)
 
 
 def adam_denominator(v: Values) -> Any:

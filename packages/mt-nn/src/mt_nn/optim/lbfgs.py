@@ -69,22 +69,22 @@ def strong_wolfe(
     def is_flat(point: Point) -> bool:
         return abs(point.slope) <= -CURVATURE * start.slope
 
-    before, here = start, evaluate(length)
+    previous, current = start, evaluate(length)
     evaluations = 0
     while evaluations < max_evaluations:
-        if is_too_high(here) or (evaluations > 1 and here.loss >= before.loss):
+        if is_too_high(current) or (evaluations > 1 and current.loss >= previous.loss):
             break
-        if is_flat(here):
-            return here
-        if here.slope >= 0:
+        if is_flat(current):
+            return current
+        if current.slope >= 0:
             break
-        nearest = here.length + 0.01 * (here.length - before.length)
-        length = interpolated(before, here, nearest, 10 * here.length)
-        before, here = here, evaluate(length)
+        nearest = current.length + 0.01 * (current.length - previous.length)
+        length = interpolated(previous, current, nearest, 10 * current.length)
+        previous, current = current, evaluate(length)
         evaluations += 1
     else:
-        before = start
-    ends = [before, here]
+        previous = start
+    ends = [previous, current]
     small_change = False
     while evaluations < max_evaluations:
         low = _lower(ends)
@@ -95,20 +95,20 @@ def strong_wolfe(
         margin = 0.1 * (longest - shortest)
         near_end = min(longest - length, length - shortest) < margin
         if near_end and (small_change or not shortest < length < longest):
-            towards_longest = abs(length - longest) < abs(length - shortest)
-            length = longest - margin if towards_longest else shortest + margin
+            is_near_longest = abs(length - longest) < abs(length - shortest)
+            length = longest - margin if is_near_longest else shortest + margin
             near_end = False
         small_change = near_end
-        here = evaluate(length)
+        current = evaluate(length)
         evaluations += 1
-        if is_too_high(here) or here.loss >= ends[low].loss:
-            ends[1 - low] = here
+        if is_too_high(current) or current.loss >= ends[low].loss:
+            ends[1 - low] = current
             continue
-        if is_flat(here):
-            return here
-        if here.slope * (ends[1 - low].length - ends[low].length) >= 0:
+        if is_flat(current):
+            return current
+        if current.slope * (ends[1 - low].length - ends[low].length) >= 0:
             ends[1 - low] = ends[low]
-        ends[low] = here
+        ends[low] = current
     return ends[_lower(ends)]
 
 
@@ -242,7 +242,7 @@ class LBFGS(DeclaredOptimizer):
             slope = float(grad.dot(direction))
             if slope > -group["tolerance_change"]:
                 break
-            before = loss
+            previous = loss
             if group["line_search_fn"]:
                 start = Point(0.0, loss, grad, slope)
                 point = self._search(evaluate, start, state, group["max_eval"] - calls)
@@ -259,7 +259,7 @@ class LBFGS(DeclaredOptimizer):
             if (
                 calls >= group["max_eval"]
                 or change <= group["tolerance_change"]
-                or abs(loss - before) < group["tolerance_change"]
+                or abs(loss - previous) < group["tolerance_change"]
             ):
                 break
         return first

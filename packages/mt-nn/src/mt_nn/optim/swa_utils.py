@@ -111,15 +111,17 @@ class AveragedModel(Module):
             InputError: the names or shapes of the model's parameters or buffers differ from those
                 of the averages.
         """
-        own, given = _tensors(self.module), _tensors(model)
-        if [(name, x.shape) for name, x, _ in own] != [(name, x.shape) for name, x, _ in given]:
+        averaged, latest = _tensors(self.module), _tensors(model)
+        if [(name, x.shape) for name, x, _ in averaged] != [
+            (name, x.shape) for name, x, _ in latest
+        ]:
             raise InputError(
                 "update_parameters() takes a model whose parameters and buffers have the names and "
                 "shapes of the model given to AveragedModel; this model differs."
             )
         count = int(self.n_averaged.item())
         averages, currents = [], []
-        for (_, average, is_parameter), (_, current, _) in zip(own, given, strict=True):
+        for (_, average, is_parameter), (_, current, _) in zip(averaged, latest, strict=True):
             if count and (is_parameter or (self.use_buffers and average.is_floating_point())):
                 averages.append(average)
                 currents.append(current)

@@ -1,6 +1,6 @@
 """Groups of ranks that communicate with mpi4py; importing this module initializes MPI.
 
-Buffers are in host memory. Operations are numbered, and `watch.py` limits the time that a rank
+Buffers are in host memory. Operations are numbered, and `watchdog.py` limits the time that a rank
 waits in one of them.
 """
 
@@ -20,7 +20,7 @@ from mpi4py import MPI
 import mt_nn
 import mt_tensor
 from mt_nn.parallel.group import Group, Pending, check_same
-from mt_nn.parallel.watch import Watch, timeout_setting
+from mt_nn.parallel.watchdog import Watchdog, timeout_setting
 from mt_tensor.extending import Array
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class MPIGroup(Group):
     def __init__(self, communicator: Any) -> None:
         self._communicator = communicator
         self.rank, self.size = communicator.rank, communicator.size
-        self._watch = Watch(timeout_setting(), self._on_timeout)
+        self._watchdog = Watchdog(timeout_setting(), self._on_timeout)
         self._report_errors()
         check_same(self, "versions", _versions())
 
@@ -52,22 +52,22 @@ class MPIGroup(Group):
         request = self._communicator.Iallreduce(MPI.IN_PLACE, buffer)
 
         def finish() -> None:
-            with self._watch.waiting(name):
+            with self._watchdog.waiting(name):
                 request.Wait()
 
         return Pending(finish, request.Test)
 
     def broadcast(self, buffer: Array, what: str, root: int = 0) -> None:
         """Replace a buffer with that of the rank `root`."""
-        with self._watch.waiting(self._begin(buffer, what)):
+        with self._watchdog.waiting(self._begin(buffer, what)):
             self._communicator.Bcast(buffer, root)
 
     def _begin(self, buffer: Array, what: str) -> str:
-        return self._watch.begin(f"{what} ({math.prod(buffer.shape)} of {buffer.dtype.name})")
+        return self._watchdog.begin(f"{what} ({math.prod(buffer.shape)} of {buffer.dtype.name})")
 
     def gather(self, value: T, what: str) -> list[T]:
         """Return the values of all ranks, in order."""
-        with self._watch.waiting(self._watch.begin(what)):
+        with self._watchdog.waiting(self._watchdog.begin(what)):
             values: list[T] = self._communicator.allgather(value)
         return values
 
@@ -75,7 +75,7 @@ class MPIGroup(Group):
         """Report an error, and abort all ranks; a normal exit would wait for the others."""
         text = " ".join(str(error).split())
         kind = type(error).__name__
-        self._report(f"raised {f'{kind}: {text}' if text else kind} {self._watch.last}")
+        self._report(f"raised {f'{kind}: {text}' if text else kind} {self._watchdog.last}")
         self._communicator.Abort(1)
 
     def _on_timeout(self, problem: str) -> None:

@@ -119,9 +119,9 @@ class SharedBatches(Sampler):
 def _size_and_rank(num_replicas: int | None, rank: int | None) -> tuple[int, int]:
     """Return the number of ranks and the index of this rank, by default those of the program."""
     size = world().size if num_replicas is None else integer("num_replicas", num_replicas, 1)
-    own = world().rank if rank is None else integer("rank", rank, 0)
-    check("rank", own, own < size, f"less than num_replicas={size}")
-    return size, own
+    index = world().rank if rank is None else integer("rank", rank, 0)
+    check("rank", index, index < size, f"less than num_replicas={size}")
+    return size, index
 
 
 def _part(indices: Sequence[int], count: int, size: int, rank: int) -> list[int]:

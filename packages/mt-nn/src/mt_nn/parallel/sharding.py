@@ -83,9 +83,9 @@ class ZeroRedundancyOptimizer(Optimizer):
             for parameter, grad in hidden:
                 parameter.grad = grad
         for rank in range(self.process_group.size):
-            both = zip(self.optim._parameters(), owners, strict=True)
-            own = [parameter for parameter, owner in both if owner == rank]
-            broadcast(self.process_group, own, f"parameters of rank {rank}", rank)
+            pairs = zip(self.optim._parameters(), owners, strict=True)
+            local = [parameter for parameter, owner in pairs if owner == rank]
+            broadcast(self.process_group, local, f"parameters of rank {rank}", rank)
         return loss
 
     def _owners(self) -> list[int]:
@@ -102,10 +102,10 @@ class ZeroRedundancyOptimizer(Optimizer):
 
         All ranks must call this.
         """
-        own = self.optim.state_dict()["state"]
+        local = self.optim.state_dict()["state"]
         self._others = {}
         for rank in range(self.process_group.size):
-            given = own if rank == self.process_group.rank != to else None
+            given = local if rank == self.process_group.rank != to else None
             states = self.process_group.gather(given, f"states of rank {rank}")[rank]
             if states is not None and self.process_group.rank == to:
                 self._others |= states

@@ -35,7 +35,7 @@ def timeout_setting() -> float:
     return seconds
 
 
-class Watch:
+class Watchdog:
     """Number the operations of a rank, and measure the time that it waits in them.
 
     Args:
@@ -50,8 +50,8 @@ class Watch:
         self.last = "before its first operation"
         self._timeout, self._end = timeout, end
         self._count = 0
-        self._waits: tuple[str, float] | None = None
-        threading.Thread(target=self._run, name="watch", daemon=True).start()
+        self._waiting: tuple[str, float] | None = None
+        threading.Thread(target=self._run, name="watchdog", daemon=True).start()
 
     def begin(self, what: str) -> str:
         """Number an operation, and return its name for messages."""
@@ -63,16 +63,16 @@ class Watch:
     @contextmanager
     def waiting(self, name: str) -> Iterator[None]:
         """Measure the time that the rank waits for others in an operation."""
-        self._waits = name, time.monotonic()
+        self._waiting = name, time.monotonic()
         try:
             yield
         finally:
-            self._waits = None
+            self._waiting = None
 
     def _run(self) -> None:
         while True:
             time.sleep(min(1.0, self._timeout / 4))
-            if (waits := self._waits) is not None:
+            if (waits := self._waiting) is not None:
                 name, start = waits
                 if time.monotonic() - start > self._timeout:
                     self._end(f"has waited {self._timeout:g} s for other ranks in {name}")

@@ -54,7 +54,7 @@ LONGEST_HEADER = 100_000_000
 METADATA = "__metadata__"
 """The key of the metadata, which cannot be the name of an array."""
 
-OWN = "mt_nn."
+RESERVED_PREFIX = "mt_nn."
 """The prefix of reserved names in the metadata."""
 
 CHECKSUM = "mt_nn.crc32"
@@ -167,7 +167,7 @@ def _checksum(metadata: Mapping[str, str], sums: Iterable[tuple[Any, ...]]) -> s
 
 def is_ours(metadata: Mapping[str, str]) -> bool:
     """Return whether a file with these metadata was written by this package."""
-    return any(name.startswith(OWN) for name in metadata)
+    return any(name.startswith(RESERVED_PREFIX) for name in metadata)
 
 
 def damaged(source: Source, reason: object) -> FileError:

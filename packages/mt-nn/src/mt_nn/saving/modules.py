@@ -16,14 +16,14 @@ from mt_tensor import Tensor
 @extends("assignment of a state dictionary")
 def assign(module: Module, state_dict: Mapping[str, Any]) -> None:
     """Make the tensors of a state dictionary the parameters and buffers of a module."""
-    for name, holder in module._saved_holders():
+    for name, member in module._saved_holders():
         value = state_dict.get(name)
-        if isinstance(holder, Parameter) and isinstance(value, Tensor):
-            requires_grad = holder.requires_grad
-            holder._become(value.detach())
-            holder.requires_grad_(requires_grad)
-        elif isinstance(holder, mt_operators.Buffer) and isinstance(value, Tensor):
-            holder.update(value.detach())
+        if isinstance(member, Parameter) and isinstance(value, Tensor):
+            requires_grad = member.requires_grad
+            member._become(value.detach())
+            member.requires_grad_(requires_grad)
+        elif isinstance(member, mt_operators.Buffer) and isinstance(value, Tensor):
+            member.update(value.detach())
 
 
 # --- Extra states ---------------------------------------------------------------------------------

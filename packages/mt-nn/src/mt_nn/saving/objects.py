@@ -100,7 +100,7 @@ def _checked(metadata: Mapping[str, str]) -> dict[str, str]:
                 f"metadata must map strings to strings; {name!r} has the value {value!r}. Convert "
                 "it with str()."
             ) from None
-        if name.startswith(layout.OWN):
+        if name.startswith(layout.RESERVED_PREFIX):
             raise SettingError(f"the name {name!r} in metadata is reserved: choose another one.")
     return dict(metadata)
 
@@ -201,9 +201,9 @@ def _flat_state(
         name: _tensor(arrays.pop(name), locations.backend_of(), name, source) for name in [*arrays]
     }
     if not layout.is_ours(metadata):
-        for name, kept in metadata.items():
-            if kept in state and name.rpartition(".")[2] == kept.rpartition(".")[2]:
-                state.setdefault(name, state[kept])
+        for name, saved_name in metadata.items():
+            if saved_name in state and name.rpartition(".")[2] == saved_name.rpartition(".")[2]:
+                state.setdefault(name, state[saved_name])
     return state
 
 
@@ -228,7 +228,9 @@ def read_metadata(f: File) -> dict[str, str]:
     """
     with _open_to_read(f) as source:
         _, metadata = layout.read_header(source.read(layout.START), source)
-    return {name: text for name, text in metadata.items() if not name.startswith(layout.OWN)}
+    return {
+        name: text for name, text in metadata.items() if not name.startswith(layout.RESERVED_PREFIX)
+    }
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 ROOT = __name__.rpartition(".")[0]
-_OWN = {f"{ROOT}.{name}" for name in ("_functions", "_mirror", "_settings", "left_out")}
+_REAL_MODULES = {f"{ROOT}.{name}" for name in ("_functions", "_mirror", "_settings", "left_out")}
 """The modules of the folder that torch does not have."""
 
 
@@ -29,7 +29,7 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if not fullname.startswith(f"{ROOT}.") or fullname in _OWN:
+        if not fullname.startswith(f"{ROOT}.") or fullname in _REAL_MODULES:
             return None
         spec = PathFinder.find_spec(fullname, path)
         if spec is None or spec.loader is None:
@@ -70,8 +70,8 @@ def finish(name: str) -> None:
     # `from package import name` looks for a submodule if the name is missing, and so calls the
     # finder. Therefore all modules are packages, most of them empty.
     module.__dict__.setdefault("__path__", [])
-    for below in iter_modules(module.__path__):
-        module.__dict__.pop(below.name, None)
+    for submodule in iter_modules(module.__path__):
+        module.__dict__.pop(submodule.name, None)
 
     def __getattr__(attribute: str) -> Any:
         try:

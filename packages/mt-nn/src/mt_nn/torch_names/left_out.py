@@ -48,7 +48,7 @@ def _suggestion(path: str, similar: float) -> str:
     module = sys.modules.get(f"{root}.{parent}".rstrip("."))
     if module is None:  # a name in a class
         return ""
-    names = {*vars(module), *(below.name for below in iter_modules(module.__path__))}
+    names = {*vars(module), *(submodule.name for submodule in iter_modules(module.__path__))}
     known = {each for each in names if not each.startswith("_")}
     near = difflib.get_close_matches(name, known, 1, similar)
     return f" Did you mean {near[0]}?" if near else ""

@@ -53,13 +53,13 @@ def to(
         for name, buffer in each._buffers.items():
             if isinstance(buffer.value, Tensor):
                 setattr(each, name, converted(buffer.value))
-    for holder in self.parameters():
-        parameter = holder.value
-        grad, requires_grad = parameter.grad, parameter.requires_grad
-        parameter._become(converted(parameter))
-        parameter.requires_grad_(requires_grad)
+    for parameter in self.parameters():
+        tensor = parameter.value
+        grad, requires_grad = tensor.grad, tensor.requires_grad
+        tensor._become(converted(tensor))
+        tensor.requires_grad_(requires_grad)
         if grad is not None:
-            parameter.grad = converted(grad)
+            tensor.grad = converted(grad)
     return self
 
 

@@ -11,10 +11,10 @@ from mt_nn.core.errors import SettingError, SettingTypeError
 from mt_operators.core.errors import nearest
 
 
-def check(name: str, value: Any, holds: bool, what: str) -> None:
-    """Raise SettingError, saying that a setting must be `what`, unless the condition holds."""
-    if not holds:
-        raise SettingError(f"{name} must be {what}; got {value!r}.")
+def check(name: str, value: Any, is_valid: bool, expected: str) -> None:
+    """Raise SettingError, saying that a setting must be `expected`, unless it is valid."""
+    if not is_valid:
+        raise SettingError(f"{name} must be {expected}; got {value!r}.")
 
 
 def check_flags(**flags: Any) -> None:

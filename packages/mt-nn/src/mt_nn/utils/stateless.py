@@ -42,29 +42,29 @@ def functional_call(
     many = isinstance(parameters_and_buffers, Mapping)
     parts = [parameters_and_buffers] if many else parameters_and_buffers
     given: dict[str, Any] = {name: value for part in parts for name, value in part.items()}  # type: ignore[union-attr]
-    places: dict[str, tuple[dict[str, Any], str]] = {
-        f"{path}.{name}" if path else name: (holders, name)
+    locations: dict[str, tuple[dict[str, Any], str]] = {
+        f"{path}.{name}" if path else name: (members, name)
         for path, each in module.named_modules()
-        for holders in (each._parameters, each._buffers)
-        for name in holders
+        for members in (each._parameters, each._buffers)
+        for name in members
     }
-    wrong = given.keys() ^ places.keys() if strict else given.keys() - places.keys()
+    wrong = given.keys() ^ locations.keys() if strict else given.keys() - locations.keys()
     if wrong:
         raise InputError(
             f"functional_call() of {type(module).__name__}: unexpected or missing names "
             f"{sorted(wrong)}."
         )
-    tied = {id(places[name][0][name.rpartition(".")[2]]): value for name, value in given.items()}
+    tied = {id(locations[name][0][name.rpartition(".")[2]]): value for name, value in given.items()}
     replaced: list[tuple[Any, str, Any]] = []
     try:
-        for path, (holders, name) in places.items():
-            holder = holders[name]
-            value = given.get(path, tied.get(id(holder)) if tie_weights else None)
+        for path, (members, name) in locations.items():
+            member = members[name]
+            value = given.get(path, tied.get(id(member)) if tie_weights else None)
             if value is not None:
-                replaced.append((holders, name, holder))
-                is_buffer = isinstance(holder, mt_operators.Buffer)
-                holders[name] = mt_operators.Buffer(value) if is_buffer else value
+                replaced.append((members, name, member))
+                is_buffer = isinstance(member, mt_operators.Buffer)
+                members[name] = mt_operators.Buffer(value) if is_buffer else value
         return module(*(args if isinstance(args, tuple) else (args,)), **(kwargs or {}))
     finally:
-        for holders, name, holder in replaced:
-            holders[name] = holder
+        for members, name, member in replaced:
+            members[name] = member

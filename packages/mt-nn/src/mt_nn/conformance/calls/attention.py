@@ -31,22 +31,22 @@ CALLS = [
     call(SCALED, *SHARED, is_causal=True, enable_gqa=True),
 ]
 
-ALIKE = (draw(3, 2, 4),) * 3
+SELF_ATTENTION = (draw(3, 2, 4),) * 3
 ONE: dict[str, Any] = {"embed_dim": 4, "num_heads": 2}
-APART = (draw(2, 3, 4), draw(2, 5, 4, seed=1), draw(2, 5, 4, seed=2))
+CROSS_ATTENTION = (draw(2, 3, 4), draw(2, 5, 4, seed=1), draw(2, 5, 4, seed=2))
 LATER = np.arange(3)[:, None] < np.arange(3)
 PADDED = np.array([[False, False, True], [False, False, False]])
 
 _MULTIHEAD: list[tuple[tuple[Array, ...], dict[str, Any], dict[str, Any]]] = [
-    (ALIKE, {}, {}),
-    (ALIKE, {"key_padding_mask": PADDED, "attn_mask": LATER, "need_weights": False}, {}),
-    (ALIKE, {"attn_mask": draw(4, 3, 3), "average_attn_weights": False}, {"bias": False}),
+    (SELF_ATTENTION, {}, {}),
+    (SELF_ATTENTION, {"key_padding_mask": PADDED, "attn_mask": LATER, "need_weights": False}, {}),
+    (SELF_ATTENTION, {"attn_mask": draw(4, 3, 3), "average_attn_weights": False}, {"bias": False}),
     (
-        APART,
+        CROSS_ATTENTION,
         {"attn_mask": draw(3, 5), "key_padding_mask": draw(2, 5)},
         {"batch_first": True, "add_bias_kv": True, "add_zero_attn": True},
     ),
-    ((*(array[0] for array in APART),), {"key_padding_mask": np.arange(5) > 3}, {}),
+    ((*(array[0] for array in CROSS_ATTENTION),), {"key_padding_mask": np.arange(5) > 3}, {}),
     (
         (draw(3, 4), draw(5, 3), draw(5, 2)),
         {"attn_mask": draw(2, 3, 5), "need_weights": False},
@@ -61,6 +61,7 @@ CALLS += [
         for inputs, options, settings in _MULTIHEAD
     ),
     call(
-        "MultiheadAttention", *ALIKE, add_bias_kv=False, dropout=0.5, in_training=False, **ONE,
+        "MultiheadAttention", *SELF_ATTENTION, add_bias_kv=False, dropout=0.5, in_training=False,
+        **ONE,
         options={"attn_mask": LATER, "is_causal": True, "need_weights": False}),
 ]  # fmt: skip

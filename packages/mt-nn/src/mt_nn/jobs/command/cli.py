@@ -70,7 +70,7 @@ def _train(arguments: list[str]) -> int:
     if run is None:
         return 0
     try:
-        with mt.use_backend(run.backend), _aborting_together(ranks):
+        with mt.use_backend(run.backend), _aborting_all_ranks(ranks):
             train(run, sys.stdout, resume)
     except KeyboardInterrupt:
         return 130 if ranks.rank else _print_error(f"interrupted; {_resume_hint(run)}", 130)
@@ -84,7 +84,7 @@ def _train(arguments: list[str]) -> int:
 
 
 @contextlib.contextmanager
-def _aborting_together(ranks: Group) -> Iterator[None]:
+def _aborting_all_ranks(ranks: Group) -> Iterator[None]:
     """Abort all ranks if one raises an error, because the others would wait for it."""
     try:
         yield
@@ -146,10 +146,10 @@ def _resumed_run(options: argparse.Namespace) -> Run:
         run.settings = dataclasses.replace(run.settings, data_dir=str(options.data_dir))
     settings = {"job": run.name, "out": run.folder, **vars(run.settings)}
     for name in ("job", "out", *SETTINGS):
-        other, own = getattr(options, name), settings[name]
-        if other is not None and str(other) != str(own):
+        other, saved = getattr(options, name), settings[name]
+        if other is not None and str(other) != str(saved):
             raise SettingError(
-                f"the training run in {run.folder} has {name.replace('_', '-')} {own}, not "
+                f"the training run in {run.folder} has {name.replace('_', '-')} {saved}, not "
                 f"{other}: --resume cannot change it."
             )
     return run

@@ -117,8 +117,8 @@ def _write_results(run: Run, job: Job, parts: Parts, trainer: Trainer, out: Text
     write_table(run.folder / "losses.csv", [("batch", "loss"), *((n, repr(x)) for n, x in losses)])
     write_atomically(run.folder / "training.png", draw_curves(trainer.history))
     if run.settings.test:
-        alone = Trainer(trainer.network, trainer.optimizer, job.loss, job.metrics())
-        out.write(f"test: {job.test(alone, parts.test, run.folder)}\n")
+        test_trainer = Trainer(trainer.network, trainer.optimizer, job.loss, job.metrics())
+        out.write(f"test: {job.test(test_trainer, parts.test, run.folder)}\n")
 
 
 def trainer_of(

@@ -205,7 +205,7 @@ class SequentialLR(_Combined):
         for scheduler in self._schedulers:
             scheduler.last_epoch -= 1  # epoch 0 of each starts at its milestone
         first = self._current()
-        first._begin()
+        first._initialize()
         self._last_lr = first.get_last_lr()
 
     def _current(self) -> Member:

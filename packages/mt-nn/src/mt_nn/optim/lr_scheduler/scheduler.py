@@ -94,25 +94,27 @@ class Schedule(ABC):
             StateDictError: the state belongs to another class of scheduler, or to another number
                 of groups.
         """
-        own = self.state_dict()
-        self._check_state(own, state_dict)
-        vars(self).update({name: state_dict[name] for name in own if name not in self._functions})
+        current = self.state_dict()
+        self._check_state(current, state_dict)
+        vars(self).update(
+            {name: state_dict[name] for name in current if name not in self._functions}
+        )
 
-    def _check_state(self, own: Mapping[str, Any], given: object) -> None:
-        if not isinstance(given, Mapping):
-            raise self._unfit(f"it is a {type(given).__name__}, not a dictionary")
-        missing = sorted(own.keys() - given.keys())
-        unknown = sorted(name for name in given.keys() - own.keys() if name[:1] != "_")
+    def _check_state(self, current: Mapping[str, Any], loaded: object) -> None:
+        if not isinstance(loaded, Mapping):
+            raise self._unfit(f"it is a {type(loaded).__name__}, not a dictionary")
+        missing = sorted(current.keys() - loaded.keys())
+        unknown = sorted(name for name in loaded.keys() - current.keys() if name[:1] != "_")
         if missing or unknown:
             raise self._unfit(f"missing: {missing}; unexpected: {unknown}")
         groups = len(self.optimizer.param_groups)
-        if len(given.get("base_lrs", own.get("base_lrs", ()))) not in (0, groups):
+        if len(loaded.get("base_lrs", current.get("base_lrs", ()))) not in (0, groups):
             raise self._unfit(f"it is not for {groups} groups")
 
-    def _unfit(self, why: str) -> StateDictError:
+    def _unfit(self, reason: str) -> StateDictError:
         return StateDictError(
-            f"the state dictionary does not fit {type(self).__name__} ({why}). Pass the result of "
-            "state_dict() of a scheduler of the same class."
+            f"the state dictionary does not fit {type(self).__name__} ({reason}). Pass the result "
+            "of state_dict() of a scheduler of the same class."
         )
 
 
@@ -145,7 +147,7 @@ class LRScheduler(Schedule):
                     "rates: load its state first, or remove last_epoch."
                 )
         self.base_lrs: list[float] = [group["initial_lr"] for group in optimizer.param_groups]
-        self._begin()
+        self._initialize()
 
     @abstractmethod
     def get_lr(self) -> list[float]:
@@ -158,11 +160,11 @@ class LRScheduler(Schedule):
         self._set_rates(self.get_lr())
 
     @property
-    def _beginning(self) -> bool:
+    def _is_initial_step(self) -> bool:
         """Whether `get_lr` is called by the constructor, before the first step."""
         return self._step_count == 1
 
-    def _begin(self) -> None:
+    def _initialize(self) -> None:
         """Set the rates of the first epoch."""
         self._step_count = 0
         LRScheduler.step(self)
@@ -190,7 +192,7 @@ class FactorLR(LRScheduler):
         rates = self._rates()
         if self.last_epoch == 0:
             return [rate * self.start() for rate in rates]
-        if self._beginning:
+        if self._is_initial_step:
             return rates
         return [rate * self.ratio(number) for number, rate in enumerate(rates)]
 

@@ -250,7 +250,7 @@ class CosineAnnealingLR(DeclaredLR, LRScheduler):
     def get_lr(self) -> list[float]:
         """Return the rate of each group at `last_epoch`, computed from the previous rate."""
         rates = self._rates()
-        if self._beginning or self.last_epoch == 0:
+        if self._is_initial_step or self.last_epoch == 0:
             return rates
         if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # `before` would be 0
             rise = (1 - math.cos(math.pi / self.T_max)) / 2
@@ -284,8 +284,8 @@ class CosineAnnealingWarmRestarts(DeclaredLR, LRScheduler):
         self.T_mult = integer("T_mult", self.T_mult, 1)
         self.T_cur = 0.0
 
-    def _begin(self) -> None:
-        super()._begin()
+    def _initialize(self) -> None:
+        super()._initialize()
         self._go_to(self.last_epoch)
         self._set_rates(self.get_lr())
 
