@@ -87,7 +87,7 @@ class Wheel:
         """Yield the problems of its contents."""
         with zipfile.ZipFile(self.path) as archive:
             names = archive.namelist()
-            beginnings = set(_beginnings(archive))
+            entry_modules = set(_entry_modules(archive))
         package = f"{self.stage.import_name}/"
         for needed in ("__init__.py", "py.typed"):
             if package + needed not in names:
@@ -95,14 +95,14 @@ class Wheel:
         if not any(".dist-info/" in name and name.endswith("/LICENSE") for name in names):
             yield f"{self.path.name} lacks the licence"
         for name in names:
-            own = name.startswith(package) or ".dist-info/" in name or name in beginnings
-            if not own:
+            is_expected = name.startswith(package) or ".dist-info/" in name or name in entry_modules
+            if not is_expected:
                 yield f"{self.path.name} contains {name}, which is outside its package"
             if "/tests/" in name:
                 yield f"{self.path.name} contains a test: {name}"
 
 
-def _beginnings(archive: zipfile.ZipFile) -> Iterator[str]:
+def _entry_modules(archive: zipfile.ZipFile) -> Iterator[str]:
     """Yield the top-level modules with the entry points of a wheel's commands."""
     for file in archive.namelist():
         if file.endswith(".dist-info/entry_points.txt"):
@@ -160,7 +160,7 @@ class Environment:
         else:
             output([str(self.python), "-m", "pip", "install", *arguments])
 
-    def ask(self, program: str, *arguments: str) -> str:
+    def run_program(self, program: str, *arguments: str) -> str:
         """Run a program in this environment, isolated from the repository and user settings."""
         return output([str(self.python), "-I", "-c", program, *arguments], self.folder)
 
@@ -168,7 +168,7 @@ class Environment:
         """Return the installed distributions with their requirements, without the installer."""
         found = {
             canonicalize_name(entry["name"]): [Requirement(line) for line in entry["requires"]]
-            for entry in json.loads(self.ask(INVENTORY))
+            for entry in json.loads(self.run_program(INVENTORY))
         }
         if self.uv is None:
             for tool in ("pip", "setuptools"):
@@ -220,7 +220,7 @@ def check_imports(workspace: Workspace, stage: Stage, environment: Environment) 
     installed = environment.installed()
     allowed = {other.name for other in workspace.upstream(stage)}
     allowed |= closure(third_party(workspace, stage).values(), installed)
-    loaded: dict[str, list[str]] = json.loads(environment.ask(IMPORTS, stage.import_name))
+    loaded: dict[str, list[str]] = json.loads(environment.run_program(IMPORTS, stage.import_name))
     for module, owners in sorted(loaded.items()):
         names = {canonicalize_name(owner) for owner in owners}
         if names and not names & allowed:

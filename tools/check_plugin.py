@@ -81,13 +81,13 @@ def prove(wheels: Sequence[Wheel], folder: Path) -> None:
     environment.install(wheels, "mt-tensor[conformance]")
     environment.install(wheels, "pytest-xdist")  # optional, halves the time of the kit
     environment.install(wheels, str(shutil.copytree(EXAMPLE, folder / "mt-lists")))
-    probe = environment.ask(PROBE)
+    probe = environment.run_program(PROBE)
     require(
         re.search(r"^lists +mt-lists +0\.1\.0 +ready$", probe, re.MULTILINE) is not None,
         "a backend in a package outside the repository is discovered",
         probe,
     )
-    environment.ask(USE)
+    environment.run_program(USE)
     require(True, "it is used: tensors are created, computed, differentiated and selected", "")
     command = [str(environment.python), "-I", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     command += ["-n", "auto", "--dist", "worksteal"]
@@ -97,18 +97,20 @@ def prove(wheels: Sequence[Wheel], folder: Path) -> None:
 
     broken = write_package(folder, "mt-broken", "shaky", "raise RuntimeError('half installed')\n")
     environment.install(wheels, str(broken))
-    reported = environment.ask(REFUSED, "shaky")
+    reported = environment.run_program(REFUSED, "shaky")
     require(
         all(part in reported for part in ("BackendLoadError", "mt-broken 0.1.0", "half installed")),
         "a broken backend is reported when it is used, without affecting others",
         reported,
     )
-    probe = environment.ask(PROBE)
+    probe = environment.run_program(PROBE)
     require("broken: " in probe, "the probe shows it as broken", probe)
 
     source = (EXAMPLE / "src" / "mt_lists" / "__init__.py").read_text()
     environment.install(wheels, str(write_package(folder, "mt-rival", "lists", source)))
-    reported = environment.ask(REFUSED.replace('backend="lists"', 'backend="numpy"'), "lists")
+    reported = environment.run_program(
+        REFUSED.replace('backend="lists"', 'backend="numpy"'), "lists"
+    )
     require(
         "AmbiguousBackendError" in reported and "mt-lists" in reported and "mt-rival" in reported,
         "two distributions that claim one name are both named",

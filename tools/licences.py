@@ -39,8 +39,8 @@ def rows(workspace: Workspace) -> Iterator[tuple[str, str, str]]:
     """Yield each third-party distribution once: its name, its licence and what installs it."""
     seen = set()
     for stage, extras in installations(workspace):
-        wanted = third_party(workspace, stage, extras)
-        for metadata in resolved([str(requirement) for requirement in wanted.values()]):
+        needed = third_party(workspace, stage, extras)
+        for metadata in resolved([str(requirement) for requirement in needed.values()]):
             name = canonicalize_name(metadata["name"])
             if name not in seen:
                 seen.add(name)
@@ -72,8 +72,8 @@ def licence(metadata: Mapping[str, Any]) -> str:
     """Return the licence that a distribution declares in one of three fields."""
     if expression := metadata.get("license_expression"):
         return str(expression)
-    beginning = "License :: "
-    classifiers = [c for c in metadata.get("classifier", ()) if c.startswith(beginning)]
+    prefix = "License :: "
+    classifiers = [c for c in metadata.get("classifier", ()) if c.startswith(prefix)]
     if classifiers:
         return "; ".join(classifier.rpartition(" :: ")[2] for classifier in classifiers)
     return str(metadata.get("license") or "not declared").partition("\n")[0]

@@ -85,7 +85,7 @@ def prove(workspace: Workspace, wheels: Sequence[Wheel], training: Training) -> 
         environment = Environment(Path(folder, "environment"))
         for target in (stage.name, *training.also):
             environment.install(wheels, target)
-        packages = Path(environment.ask(LOCATE).strip())
+        packages = Path(environment.run_program(LOCATE).strip())
         for each in workspace.stages.values():
             if (packages / each.import_name).is_dir():
                 strip(packages / each.import_name)
@@ -101,12 +101,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         workspace = Workspace.read()
-        wanted = {workspace[name].short for name in options.package or workspace.stages}
+        selected = {workspace[name].short for name in options.package or workspace.stages}
         if options.dist is None:
             build(ROOT / "dist")
         wheels = find_wheels(workspace, options.dist or ROOT / "dist")
         for training in TRAININGS:
-            if training.stage in wanted:
+            if training.stage in selected:
                 name = " ".join((training.stage, training.script, *training.arguments))
                 print(f"{name}: {prove(workspace, wheels, training).strip()}", flush=True)
     except ToolError as error:

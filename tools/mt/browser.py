@@ -83,7 +83,7 @@ class Page:
     def __init__(self, chrome: Chrome) -> None:
         self._chrome = chrome
 
-    def _tell(self, command: str, **arguments: Any) -> None:
+    def _send_command(self, command: str, **arguments: Any) -> None:
         """Send a command of the DevTools protocol that Selenium does not wrap."""
         self._chrome.execute_cdp_cmd(command, arguments)
 
@@ -140,25 +140,27 @@ class Page:
 
     def load(self, script: str) -> None:
         """Run a script in the page, such as a library."""
-        self._tell("Runtime.evaluate", expression=script)
+        self._send_command("Runtime.evaluate", expression=script)
 
     def resize(self, width: int, height: int) -> None:
         """Set the size of the window, in pixels."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self._tell("Emulation.setDeviceMetricsOverride", **size)
+        self._send_command("Emulation.setDeviceMetricsOverride", **size)
 
     def prefer(self, scheme: Literal["light", "dark"]) -> None:
         """Emulate the color scheme of the system."""
         feature = {"name": "prefers-color-scheme", "value": scheme}
-        self._tell("Emulation.setEmulatedMedia", features=[feature])
+        self._send_command("Emulation.setEmulatedMedia", features=[feature])
 
     def touch(self, points: Sequence[tuple[float, float]]) -> None:
         """Draw a line with a finger, through points in pixels of the viewport."""
         for kind, (x, y) in zip(
             ["touchStart", *["touchMove"] * (len(points) - 1)], points, strict=True
         ):
-            self._tell("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y}])
-        self._tell("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+            self._send_command(
+                "Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y}]
+            )
+        self._send_command("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
 
 if __name__ == "__main__":

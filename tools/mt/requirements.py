@@ -23,11 +23,11 @@ def closure(
     reached: set[tuple[NormalizedName, str]] = set()
     pending = [(canonicalize_name(r.name), extra) for r in roots for extra in ("", *r.extras)]
     while pending:
-        wanted = pending.pop()
-        if wanted in reached:
+        requirement = pending.pop()
+        if requirement in reached:
             continue
-        reached.add(wanted)
-        name, extra = wanted
+        reached.add(requirement)
+        name, extra = requirement
         pending += [
             (canonicalize_name(r.name), its_extra)
             for r in installed.get(name, ())

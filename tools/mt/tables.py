@@ -36,7 +36,7 @@ def check_table(
     needed: Mapping[str, type],
     optional: Mapping[str, type] | None = None,
     *,
-    held: Mapping[str, type] | None = None,
+    item_types: Mapping[str, type] | None = None,
 ) -> None:
     """Raise TableError if keys are missing or unknown, or values have the wrong type.
 
@@ -45,7 +45,7 @@ def check_table(
         table: the parsed table.
         needed: the types of required values, by key.
         optional: the types of optional values, by key.
-        held: the types of the items of lists, by key; by default, `str`.
+        item_types: the types of the items of lists, by key; by default, `str`.
     """
     known = {**needed, **(optional or {})}
     for key in needed:
@@ -58,7 +58,7 @@ def check_table(
             raise TableError(
                 f"{where}: {key!r} must be of type {known[key].__name__}; {value!r} was given."
             )
-        kind = (held or {}).get(key, str)
+        kind = (item_types or {}).get(key, str)
         if isinstance(value, list) and not all(isinstance(each, kind) for each in value):
             raise TableError(
                 f"{where}: {key!r} must contain values of type {kind.__name__}; "

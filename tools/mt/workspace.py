@@ -119,13 +119,13 @@ class Workspace:
 
     def __getitem__(self, name: str) -> Stage:
         """Find a stage by its distribution (`mt-tensor`), import name or short name (`tensor`)."""
-        wanted = canonicalize_name(name)
+        selected = canonicalize_name(name)
         for stage in self.stages.values():
-            if wanted in {stage.name, stage.short}:
+            if selected in {stage.name, stage.short}:
                 return stage
         known = ", ".join(self.stages)
         near = get_close_matches(
-            wanted, [*self.stages, *(s.short for s in self.stages.values())], 1
+            selected, [*self.stages, *(s.short for s in self.stages.values())], 1
         )
         hint = f"; did you mean {near[0]}?" if near else ""
         message = f"unknown stage {name!r}; the stages are {known}{hint}"
@@ -153,16 +153,16 @@ class Workspace:
         Returns:
             Stages in dependency order.
         """
-        wanted: set[NormalizedName] = set()
+        selected: set[NormalizedName] = set()
         pending = [stage.name]
         for extra in extras:
             pending += [name for name in _names(stage.extras[extra]) if name in self.stages]
         while pending:
             name = pending.pop()
-            if name not in wanted:
-                wanted.add(name)
+            if name not in selected:
+                selected.add(name)
                 pending += self._direct[name]
-        return [self.stages[name] for name in self.stages if name in wanted]
+        return [self.stages[name] for name in self.stages if name in selected]
 
 
 def _read_stage(file: Path) -> Stage:

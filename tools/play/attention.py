@@ -98,14 +98,14 @@ def learn(task: str, report: Callable[[Progress], None]) -> None:
     optimizer = Adam(network.parameters(), lr=RATE)
     for _ in range(STEPS):
         words = random.integers(0, len(LETTERS), (BATCH, random.integers(SHORTEST, LONGEST + 1)))
-        wanted = np.ascontiguousarray(TASKS[task](words))
+        expected = np.ascontiguousarray(TASKS[task](words))
         scores, _ = network(mt.tensor(words))
-        loss = cross_entropy(scores.reshape(-1, len(LETTERS)), mt.tensor(wanted).reshape(-1))
+        loss = cross_entropy(scores.reshape(-1, len(LETTERS)), mt.tensor(expected).reshape(-1))
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-        right = float((scores.argmax(-1).numpy() == wanted).mean())
+        right = float((scores.argmax(-1).numpy() == expected).mean())
         report(Progress(losses, right, copy.deepcopy(network)))
 
 

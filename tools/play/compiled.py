@@ -50,18 +50,18 @@ def kernels_of(computation: Callable[[], Any]) -> dict[Kernel, int]:
     """
     found: dict[Kernel, int] = {}
 
-    def look(frame: FrameType) -> None:
-        held = frame.f_locals
-        for value in held.values():
+    def inspect_frame(frame: FrameType) -> None:
+        variables = frame.f_locals
+        for value in variables.values():
             kernel = getattr(value, "kernel", value)  # of a plan, or itself
             if isinstance(kernel, Kernel):
                 found.setdefault(kernel, 0)
-        if frame.f_code is RUN and held["parallel"]:
-            found[held["self"]] = held["units"]
+        if frame.f_code is RUN and variables["parallel"]:
+            found[variables["self"]] = variables["units"]
 
     drop_plans()  # cached plans run without a frame that refers to the kernel
     reductions.planned.cache_clear()
-    with _watched(look):
+    with _profiled(inspect_frame):
         computation()
     return found
 
@@ -70,23 +70,30 @@ def runs_of(computation: Callable[[], Any]) -> tuple[list[Run], Any]:
     """Return the runs of kernels in a computation, and its result."""
     found: list[Run] = []
 
-    def look(frame: FrameType) -> None:
+    def inspect_frame(frame: FrameType) -> None:
         if frame.f_code is RUN:
-            held = frame.f_locals
-            found.append(Run(held["self"], held["units"], held.get("parts", 1), held["args"]))
+            variables = frame.f_locals
+            found.append(
+                Run(
+                    variables["self"],
+                    variables["units"],
+                    variables.get("parts", 1),
+                    variables["args"],
+                )
+            )
 
-    with _watched(look):
+    with _profiled(inspect_frame):
         result = computation()
     return found, result
 
 
 @contextmanager
-def _watched(look: Callable[[FrameType], None]) -> Iterator[None]:
-    """Call `look` with the frame of each function of mt-fast that returns."""
+def _profiled(inspect_frame: Callable[[FrameType], None]) -> Iterator[None]:
+    """Call `inspect_frame` with the frame of each function of mt-fast that returns."""
 
     def returned(frame: FrameType, event: str, _: Any) -> None:
         if event == "return" and frame.f_globals.get("__name__", "").startswith("mt_fast."):
-            look(frame)
+            inspect_frame(frame)
 
     before = sys.getprofile()
     sys.setprofile(returned)

@@ -40,7 +40,7 @@ def control(key: str, work: Work[Any], start: str = "Start") -> Job[Any] | None:
     return job
 
 
-def watch(job: Job[Any] | None, show: Callable[[Any], None]) -> None:
+def show_job(job: Job[Any] | None, show: Callable[[Any], None]) -> None:
     """Show the latest report of a job, and update it while it runs.
 
     Args:
@@ -52,7 +52,7 @@ def watch(job: Job[Any] | None, show: Callable[[Any], None]) -> None:
         return
     state = job.state
 
-    def look() -> None:
+    def update() -> None:
         if job.state != state:
             st.rerun()  # updates the buttons
         failure = job.failure  # read before the report, so that the report is not older
@@ -63,7 +63,7 @@ def watch(job: Job[Any] | None, show: Callable[[Any], None]) -> None:
         elif report is not None:
             st.caption(job.state)
 
-    st.fragment(look, run_every=EVERY.get(state))()
+    st.fragment(update, run_every=EVERY.get(state))()
 
 
 def is_saved() -> bool:

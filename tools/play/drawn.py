@@ -46,9 +46,9 @@ def as_seen(strokes: Sequence[Stroke], size: int = 8) -> Array:
     """
     points = np.array([point for stroke in strokes for point in stroke])
     low, high = points.min(0), points.max(0)
-    room = FINE * (1.0 - 2.0 * MARGINS.get(size, 0) / size)
-    pen = PEN * room
-    scale = (room - pen) / max(float((high - low).max()), 0.1)
+    size_inside = FINE * (1.0 - 2.0 * MARGINS.get(size, 0) / size)
+    pen = PEN * size_inside
+    scale = (size_inside - pen) / max(float((high - low).max()), 0.1)
     middle = (low + high) / 2.0
     paper = Image.new("L", (FINE, FINE))
     brush = ImageDraw.Draw(paper)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import mt_tensor as mt
-from mt import elsewhere
+from mt import torch_environment
 from mt.bench import command, measuring, twin
 from mt.bench.command import main
 from mt.bench.comparison import names_of
@@ -140,7 +140,7 @@ def test_torch_environment_without_torch_is_an_error(
 
 
 def test_missing_returns_modules_that_are_not_installed() -> None:
-    assert elsewhere.missing(["json", "no_such_module", "no_such_package.part"]) == [
+    assert torch_environment.missing(["json", "no_such_module", "no_such_package.part"]) == [
         "no_such_module",
         "no_such_package.part",
     ]
@@ -312,9 +312,9 @@ def test_twin_with_missing_data_or_unknown_backend_exits_with_status_1(
 def test_ended_twin_process_raises_tool_error(capfd: pytest.CaptureFixture[str]) -> None:
     settings = Settings(model="none", epochs=1, batch_size=4, lr=0.01, seed=0, data_dir="")
     with twin.Twin("mt", "digits", settings, "numpy", 1) as side:
-        side.ask()
+        side.send_request()
         with pytest.raises(ToolError, match="the training process ended"):
-            side.ask("nonsense")
+            side.send_request("nonsense")
     assert "nonsense" in capfd.readouterr().err
 
 
@@ -349,5 +349,5 @@ def test_torch_twin_ignores_the_backend() -> None:
         model="lenet", epochs=1, batch_size=4, lr=0.01, seed=0, data_dir="", batches=1
     )
     with twin.Twin("torch", "digits", settings, "unknown", 1) as side:
-        side.ask()
-        assert side.ask(1)[0] > 0
+        side.send_request()
+        assert side.send_request(1)[0] > 0

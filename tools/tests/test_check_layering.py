@@ -134,7 +134,7 @@ class Loaded(check_layering.Environment):
     def installed(self) -> dict[NormalizedName, list[Requirement]]:
         return installed(**TENSOR, numba=[], mt_fast=[])
 
-    def ask(self, program: str, *arguments: str) -> str:
+    def run_program(self, program: str, *arguments: str) -> str:
         return self.modules
 
 
@@ -153,9 +153,9 @@ def test_import_that_loads_undeclared_packages_is_reported() -> None:
 def test_new_environment_contains_only_the_standard_library(tmp_path: Path) -> None:
     environment = check_layering.Environment(tmp_path / "environment")
     assert environment.installed() == {}
-    assert environment.ask(check_layering.IMPORTS, "json") == "{}\n"
+    assert environment.run_program(check_layering.IMPORTS, "json") == "{}\n"
     with pytest.raises(ProgramError, match="No module named 'numpy'"):
-        environment.ask(check_layering.IMPORTS, "numpy")
+        environment.run_program(check_layering.IMPORTS, "numpy")
 
 
 def test_two_wheels_of_a_stage_raise_layering_error(tmp_path: Path) -> None:

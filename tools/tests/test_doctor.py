@@ -244,7 +244,7 @@ def test_broken_and_contested_backends_are_reported_with_a_fix(
         ["shaky", "mt-shaky", "1.0", "broken", "half installed"],
         ["numpy", "", "", "contested", "mt-rival 1.0 is ignored"],
     ]
-    monkeypatch.setattr(backends, "answers", lambda program: (0, rows, ""))
+    monkeypatch.setattr(backends, "run_probe", lambda program: (0, rows, ""))
     shaky, numpy = backends.check_backends()
     assert shaky.text == "is broken: half installed"
     assert shaky.fix == packages.install("--force-reinstall", "mt-shaky")
@@ -275,13 +275,13 @@ def test_workqueue_threading_layer_is_reported_with_tbb_as_fix(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     row = [256, 16, 4, "workqueue"]
-    monkeypatch.setattr(processors, "answers", lambda program: (0, [row], ""))
+    monkeypatch.setattr(processors, "run_probe", lambda program: (0, [row], ""))
     (finding,) = problems(processors.check_compiler())
     assert (finding.subject, finding.fix) == ("threads", packages.install("tbb"))
 
 
 def test_crashing_compiler_is_reported_with_a_fix(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processors, "answers", lambda program: (-6, [], "LLVM ERROR"))
+    monkeypatch.setattr(processors, "run_probe", lambda program: (-6, [], "LLVM ERROR"))
     (finding,) = processors.check_compiler()
     assert finding.text == "cannot compile and run a loop (LLVM ERROR)"
     assert finding.fix == packages.install("--force-reinstall", "numba")

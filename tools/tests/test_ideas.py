@@ -66,7 +66,7 @@ def test_text_of_a_step_keeps_the_lines_of_a_numbered_list_only() -> None:
 
 def test_addition_of_a_stage_lists_new_names_and_dependencies() -> None:
     added = addition(WORKSPACE, MODULES, "autodiff")
-    assert [stage.short for stage in added.below] == ["operators"]
+    assert [stage.short for stage in added.upstream] == ["operators"]
     assert {"Scalar", "backpropagate", "topological_sort"} <= added.new.keys()
     assert added.dependencies == ("mt-operators<0.2,>=0.1",)
     assert added.files[0] == "core/numeric.py"
@@ -85,7 +85,7 @@ def test_name_defined_in_a_lower_stage_is_listed_as_redefined() -> None:
 @pytest.mark.parametrize("stage", [stage.short for stage in WORKSPACE.stages.values()])
 def test_addition_of_a_stage_omits_dependencies_of_lower_stages(stage: str) -> None:
     added = addition(WORKSPACE, MODULES, stage)
-    below = {str(each) for lower in added.below for each in lower.dependencies}
+    below = {str(each) for lower in added.upstream for each in lower.dependencies}
     assert not below & set(added.dependencies)
 
 

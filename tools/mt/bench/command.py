@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from mt.arguments import parser_of, positive
-from mt.elsewhere import missing, run_elsewhere
 from mt.errors import reported
+from mt.torch_environment import missing, run_in_torch_environment
 
 PARTS = ("launches", "ways")
 """The subcommands besides the comparison: modules of this package."""
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
     with reported("bench"):
         absent = missing(options.needs or [options.against])
         if absent:
-            return run_elsewhere(["bench", *arguments], absent)
+            return run_in_torch_environment(["bench", *arguments], absent)
         import_module(f"mt.bench.{which or 'comparison'}").run(options)
     return 0
 

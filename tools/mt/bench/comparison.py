@@ -12,8 +12,8 @@ from contextlib import ExitStack
 
 from mt.bench.measuring import Row, Side, measured
 from mt.bench.workloads import WORKLOADS
-from mt.elsewhere import missing
 from mt.errors import ToolError
+from mt.torch_environment import missing
 
 
 def run(options: argparse.Namespace) -> None:

@@ -30,8 +30,8 @@ def _step(network: Any, optimizer: Any, inputs: Any, classes: int) -> Program:
 
     @partial(jax.jit, donate_argnums=(0, 1))
     def step(parameters: Any, state: Any, key: Any) -> Any:
-        key, own = random.split(key)
-        value, gradients = jax.value_and_grad(loss)(parameters, own)
+        key, step_key = random.split(key)
+        value, gradients = jax.value_and_grad(loss)(parameters, step_key)
         updates, state = optimizer.update(gradients, state, parameters)
         return value, optax.apply_updates(parameters, updates), state, key
 

@@ -22,15 +22,15 @@ used the caches and processors."""
 
 def seconds(program: Program, runs: int, duration: float, wait: Program) -> float:
     """Return the mean time of several runs; `wait` waits for the device."""
-    began = time.perf_counter()
-    while time.perf_counter() - began < WARM_UP * duration:
+    start = time.perf_counter()
+    while time.perf_counter() - start < WARM_UP * duration:
         program()
     wait()
-    began = time.perf_counter()
+    start = time.perf_counter()
     for _ in range(runs):
         program()
     wait()
-    return (time.perf_counter() - began) / runs
+    return (time.perf_counter() - start) / runs
 
 
 def runs_needed(program: Program, duration: float, wait: Program) -> int:

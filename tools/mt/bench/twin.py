@@ -21,9 +21,9 @@ from typing import Any
 
 from mt.arguments import parser_of, positive
 from mt.bench.libraries import environment
-from mt.elsewhere import missing
 from mt.errors import ToolError, reported
 from mt.programs import Server
+from mt.torch_environment import missing
 from mt_nn.errors import SettingError
 from mt_nn.jobs import JOBS, job_class
 from mt_nn.jobs.job import Settings
@@ -84,7 +84,7 @@ class Twin(Server):
         arguments = [side, job, json.dumps(asdict(settings)), str(threads)]
         super().__init__("mt.bench.twin_side", arguments, environment(side, backend, threads))
 
-    def ask(self, request: int | str | None = None) -> Any:
+    def send_request(self, request: int | str | None = None) -> Any:
         """Run an epoch or the test, and return its time in seconds and a description of the result.
 
         Args:
@@ -116,15 +116,15 @@ def _compare(options: argparse.Namespace, settings: Settings) -> None:
             for name in ("mt", "torch")
         }
         for side in sides.values():
-            side.ask()
+            side.send_request()
         seconds: dict[str, list[float]] = {name: [] for name in sides}
         for epoch in range(1, settings.epochs + 1):
             for name, side in sides.items():
-                taken, result = side.ask(epoch)
-                seconds[name].append(taken)
-                print(f"epoch {epoch:2}  {name:5}  {taken:6.2f} s  {result}", flush=True)
+                duration, result = side.send_request(epoch)
+                seconds[name].append(duration)
+                print(f"epoch {epoch:2}  {name:5}  {duration:6.2f} s  {result}", flush=True)
         for name, side in sides.items() if settings.test else ():
-            print(f"test      {name:5}  {side.ask('test')[1]}")
+            print(f"test      {name:5}  {side.send_request('test')[1]}")
     for what, of in (("fastest", min), ("median", median)):
         ours, theirs = (of(seconds[name]) for name in sides)
         print(f"{what} epoch: {ours:.2f} s against {theirs:.2f} s, ratio {ours / theirs:.2f}")

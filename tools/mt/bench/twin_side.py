@@ -34,25 +34,25 @@ def main(which: str, name: str, settings: str, threads: str) -> None:
     """Read lines from standard input, and print a result for each, until it ends."""
     with reported("bench.twin"):
         try:
-            _answer(which, name, Settings(**json.loads(settings)), int(threads))
+            _serve(which, name, Settings(**json.loads(settings)), int(threads))
         except (NetworkError, TensorError) as error:
             raise ToolError(str(error)) from error
 
 
-def _answer(which: str, name: str, settings: Settings, threads: int) -> None:
+def _serve(which: str, name: str, settings: Settings, threads: int) -> None:
     mt.manual_seed(settings.seed)
     job = job_class(name)(settings)
     parts = job.read()
-    trainer, learn = _torch(job, parts, threads) if which == "torch" else _ours(job, parts)
+    trainer, learn = _torch(job, parts, threads) if which == "torch" else _project(job, parts)
     print(json.dumps(None), flush=True)
     for line in sys.stdin:
-        began = time.perf_counter()
+        start = time.perf_counter()
         test = line.strip() == "test"
         if not test:
             learn(int(line))
-        taken = time.perf_counter() - began
+        duration = time.perf_counter() - start
         measured = trainer.evaluate(parts.test if test else parts.validation)
-        print(json.dumps([taken, _described(job, measured)]), flush=True)
+        print(json.dumps([duration, _described(job, measured)]), flush=True)
 
 
 def _described(job: Job, measured: Any) -> str:
@@ -61,7 +61,7 @@ def _described(job: Job, measured: Any) -> str:
     return f"accuracy {100 * measured['accuracy']:.1f} %"
 
 
-def _ours(job: Job, parts: Parts) -> tuple[Trainer, Learn]:
+def _project(job: Job, parts: Parts) -> tuple[Trainer, Learn]:
     """Return the trainer of the network of the project, and the function that trains an epoch."""
     trainer = trainer_of(job, parts)
     return trainer, lambda epoch: trainer.fit(parts.training, epoch)

@@ -44,16 +44,16 @@ def described(docstring: str, page_of: Callable[[str], str], options: Sequence[I
     """
     sections = Docstring(docstring).parse("google", warnings=False, returns_multiple_items=False)
     items = [(section, list(_items(section))) for section in sections]
-    own = {name for name, _ in options}
+    parameters = {name for name, _ in options}
     for section, group in items:
         if section.kind is not DocstringSectionKind.raises:
-            own.update(part.strip(" *") for name, _ in group for part in name.split(","))
+            parameters.update(part.strip(" *") for name, _ in group for part in name.split(","))
     parts = []
     for section, group in items:
         if section.kind is DocstringSectionKind.parameters and options:
             group[:] = [each for each in group if not each[0].startswith("**")] + [*options]
         parts.append(_section(section, group))
-    return linked("\n".join(parts), lambda name: "" if name in own else page_of(name))
+    return linked("\n".join(parts), lambda name: "" if name in parameters else page_of(name))
 
 
 def attributes_in(docstring: str) -> Iterator[Item]:

@@ -63,8 +63,8 @@ class Entry:
     @property
     def docstring(self) -> str:
         """Its docstring; for a constant, the string after it."""
-        own = "" if self.kind == "data" else inspect.getdoc(self.value)
-        return own or docstring_of(self.symbol) or self._of_dtype()
+        doc = "" if self.kind == "data" else inspect.getdoc(self.value)
+        return doc or docstring_of(self.symbol) or self._of_dtype()
 
     def _of_dtype(self) -> str:
         """Return a docstring for a dtype; empty for other constants."""
@@ -201,14 +201,14 @@ class Pages:
         this package depends on. If the name is unknown, the result is an empty string.
         """
         package, space = entry.stage.import_name, entry.path.rpartition(".")[0]
-        below = self._stages[self._stages.index(package) :: -1]
+        packages = self._stages[self._stages.index(package) :: -1]
         spaces = (space, space.rpartition(".")[0], "" if space else "functional")
         candidates = [f"{package}.{each}.{name}" for each in spaces]
-        candidates += [f"{each}{part}.{name}" for each in below for part in ("", ".errors")]
+        candidates += [f"{each}{part}.{name}" for each in packages for part in ("", ".errors")]
         candidates += [
             each.name
             for each in self._types.values()
-            if each.name.endswith(f".{name}") and each.stage.import_name in below
+            if each.name.endswith(f".{name}") and each.stage.import_name in packages
         ]
         return next((each for each in [*candidates, name] if each in self._by_name), "")
 
@@ -260,8 +260,8 @@ class Pages:
         found = (self._find(each, name) for each in (entry, *self.same(entry)))
         pages = (self._by_name[each] for each in found if each)
         page = next((each.page for each in pages if each.value is not entry.value), "")
-        holder = name.rpartition(".")[0]
-        return page or (self.of(entry, holder) if holder.rpartition(".")[2][:1].isupper() else "")
+        owner = name.rpartition(".")[0]
+        return page or (self.of(entry, owner) if owner.rpartition(".")[2][:1].isupper() else "")
 
 
 def example_of(entry: Entry, group: Iterable[Entry], examples: Mapping[str, str]) -> str:
@@ -289,7 +289,7 @@ def _overview(stage: Stage, group: Iterable[Entry], pages: Pages) -> str:
     subjects = defaultdict(list)
     for entry in group:
         subjects[_subject(entry)].append(entry)
-    order = sorted(subjects, key=_place)
+    order = sorted(subjects, key=_sort_key)
     parts = [f"# {stage.import_name}\n"]
     prefix = f"{stage.import_name}."
     for kind, is_module in (("Subjects", False), ("Modules", True)):
@@ -306,7 +306,7 @@ def _overview(stage: Stage, group: Iterable[Entry], pages: Pages) -> str:
     return "\n".join(parts)
 
 
-def _place(subject: str) -> tuple[bool, str]:
+def _sort_key(subject: str) -> tuple[bool, str]:
     """Return the place of a subject: the core, folders in the order of the source, modules."""
     return subject != "", subject.strip("`") if subject.startswith("`") else ""
 

@@ -56,9 +56,9 @@ class SourceDirective(SphinxDirective):
         code = excerpt(symbol, "docstring" in self.options, only)
         listing = nodes.literal_block(code, code, language="python", classes=["source"])
         file = symbol.module.path.replace(".", "/") + ".py"
-        holder = symbol.parent
-        if holder is not None and holder.is_class:
-            file += f" · class {holder.name}"
+        owner = symbol.parent
+        if owner is not None and owner.is_class:
+            file += f" · class {owner.name}"
         origin = nodes.caption("", file, *self._ideas(name))
         shown = nodes.container("", origin, listing, literal_block=True, classes=["excerpt"])
         return [folded("Source", shown) if "folded" in self.options else shown]

@@ -65,14 +65,14 @@ def write_ideas(app: Sphinx) -> None:
     folder = Path(app.srcdir) / "ideas"
     folder.mkdir(exist_ok=True)
     themes = read_themes()
-    wanted = {"index.md": _overview(themes)}
+    pages = {"index.md": _overview(themes)}
     for theme in themes:
         for idea in theme.ideas:
-            wanted[f"{page_of(idea)}.md"] = _page(idea)
+            pages[f"{page_of(idea)}.md"] = _page(idea)
     for file in folder.glob("*.md"):
-        if file.name not in wanted:
+        if file.name not in pages:
             file.unlink()
-    for name, text in wanted.items():
+    for name, text in pages.items():
         (folder / name).write_text(text, encoding="utf-8")
 
 

@@ -33,7 +33,7 @@ except mt.errors.BackendError as error:
 
 def check_backends() -> Iterator[Finding]:
     """Check each backend, and the default in this environment."""
-    status, rows, stderr = answers(PROBE)
+    status, rows, stderr = run_probe(PROBE)
     for name, distribution, version, state, reason in rows:
         subject = "default backend" if name == "default" else f"backend {name}"
         if state == "ready":
@@ -51,7 +51,7 @@ def check_backends() -> Iterator[Finding]:
         yield fault("backends", text, repair("numpy"))
 
 
-def answers(program: str) -> tuple[int, list[Any], str]:
+def run_probe(program: str) -> tuple[int, list[Any], str]:
     """Run a program in a child process.
 
     Returns:

@@ -33,7 +33,7 @@ def check_stages(workspace: Workspace) -> Iterator[Finding]:
         if version is None:
             yield note(stage.name, "is not installed", _install_stage(stage))
             continue
-        found = [*_unmet(stage), *_outdated(stage), *_elsewhere(stage)]
+        found = [*_unmet(stage), *_outdated(stage), *_import_path(stage)]
         yield from found or [fine(stage.name, version)]
 
 
@@ -65,7 +65,7 @@ def _outdated(stage: Stage) -> Iterator[Finding]:
         yield fault(stage.name, text, _install_stage(stage))
 
 
-def _elsewhere(stage: Stage) -> Iterator[Finding]:
+def _import_path(stage: Stage) -> Iterator[Finding]:
     """Check that a stage is imported from this checkout."""
     spec = find_spec(stage.import_name)
     folder = Path(spec.origin).resolve().parent if spec and spec.origin else stage.source

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from mt.doctor.backends import answers
+from mt.doctor.backends import run_probe
 from mt.doctor.findings import Finding, fault, fine, note
 from mt.doctor.packages import install, installed, repair
 
@@ -63,7 +63,7 @@ def check_compiler() -> Iterator[Finding]:
     """Compile and run a parallel loop with mt-fast, in a child process."""
     if not (installed("numba") and installed("mt-fast")):
         return  # the check of stages has reported it
-    status, rows, stderr = answers(TRIAL)
+    status, rows, stderr = run_probe(TRIAL)
     if status or not rows:
         text = f"cannot compile and run a loop ({stderr or f'status {status}'})"
         yield fault("compiler", text, repair("numba"))

@@ -41,18 +41,18 @@ def check(environments: Environments, jobs: Iterable[Job]) -> None:
         EnvironmentsError: If one is missing or superfluous, has other packages than its job
             needs, or lacks its script: tests would silently not run, or prove too little.
     """
-    wanted = {job.environment: job for job in jobs}
-    families = {job.family for job in wanted.values()}
+    expected = {job.environment: job for job in jobs}
+    families = {job.family for job in expected.values()}
     present = [name for name in environments if name.partition(".")[0] in families]
     problems = [
-        *(f"the environment {name} is missing" for name in wanted if name not in environments),
-        *(f"no package needs the environment {name}" for name in present if name not in wanted),
+        *(f"the environment {name} is missing" for name in expected if name not in environments),
+        *(f"no package needs the environment {name}" for name in present if name not in expected),
     ]
     if problems:
         tables = " and ".join(f"[[tool.hatch.envs.{family}.matrix]]" for family in sorted(families))
         message = f"{'; '.join(problems)}: fix {tables} in the root pyproject.toml"
         raise EnvironmentsError(message)
-    for name, job in wanted.items():
+    for name, job in expected.items():
         for problem in _problems(job, environments[name]):
             place = f"[tool.hatch.envs.{job.family}] or its overrides, in the root pyproject.toml"
             raise EnvironmentsError(f"{name} {problem}: fix {place}")

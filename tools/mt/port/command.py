@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mt.arguments import parser_of
-from mt.elsewhere import missing, run_elsewhere
 from mt.errors import ToolError, reported
 from mt.port.imports import difference, ported, read
+from mt.torch_environment import missing, run_in_torch_environment
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -86,7 +86,7 @@ def _compare(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         return 0
     absent = missing(["torch"])
     if absent:
-        return run_elsewhere(["port", *arguments], absent)
+        return run_in_torch_environment(["port", *arguments], absent)
     from rich.console import Console
 
     from mt.port.printing import show_outcomes

@@ -46,8 +46,8 @@ def _bound(tree: ast.Module) -> Iterator[tuple[str, str | None]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for name in node.names:
-                own = _below(name.name) if name.asname else ""
-                yield _first(name.asname or name.name), own if is_torchs(name.name) else None
+                bound_path = _path_in_torch(name.name) if name.asname else ""
+                yield _first(name.asname or name.name), bound_path if is_torchs(name.name) else None
         elif isinstance(node, ast.ImportFrom):
             for name in node.names:
                 yield name.asname or name.name, _path(node, name)
@@ -58,7 +58,7 @@ def _uses(node: ast.AST, bound: dict[str, str | None], inner: set[int]) -> Itera
     if isinstance(node, ast.Import):
         for name in node.names:
             if is_torchs(name.name):
-                yield from _missing(node.lineno, _below(name.name))
+                yield from _missing(node.lineno, _path_in_torch(name.name))
     elif isinstance(node, ast.ImportFrom):
         for name in node.names:
             path = _path(node, name)
@@ -119,13 +119,13 @@ def _path(node: ast.ImportFrom, name: ast.alias) -> str | None:
     """Return the path of an imported name below torch; None if it is not torch's."""
     if node.level or not is_torchs(node.module):
         return None
-    return f"{_below(node.module or '')}.{name.name}"
+    return f"{_path_in_torch(node.module or '')}.{name.name}"
 
 
 def _first(name: str) -> str:
     return name.partition(".")[0]
 
 
-def _below(module: str) -> str:
+def _path_in_torch(module: str) -> str:
     """Return the path of a module below torch; "" for torch."""
     return module.partition(".")[2]

@@ -84,18 +84,20 @@ def prove(workspace: Workspace, stage: Stage, folder: Path, sources: Sequence[st
     with tempfile.TemporaryDirectory(prefix="release-") as scratch:
         environment = Environment(Path(scratch, "environment"))
         python = str(environment.python)
-        wanted = [str(wheel), *(name for training in trainings for name in training.also)]
+        requirements = [str(wheel), *(name for training in trainings for name in training.also)]
         try:
-            output([UV, "pip", "install", "--python", python, *sources, *wanted], Path(scratch))
+            output(
+                [UV, "pip", "install", "--python", python, *sources, *requirements], Path(scratch)
+            )
         except ProgramError as error:
             raise ReleaseError(
                 f"{wheel.name} cannot be installed with the published packages: release its "
                 f"dependencies first, in the order of `hatch run mt release --order`\n{error}"
             ) from error
-        found: dict[str, str] = json.loads(environment.ask(VERSIONS))
+        found: dict[str, str] = json.loads(environment.run_program(VERSIONS))
         stages = [f"{name} {found[name]}" for name in workspace.stages if name in found]
         print(f"installed in an empty environment: {', '.join(stages)}", flush=True)
-        environment.ask(f"import {stage.import_name}")
+        environment.run_program(f"import {stage.import_name}")
         print(f"{stage.import_name} can be imported", flush=True)
         for training in trainings:
             script = str(TRAININGS_FOLDER / training.script)

@@ -60,9 +60,9 @@ def sections(stage: Stage) -> dict[str, str]:
 
 def released(stage: Stage) -> Version | None:
     """Return the version of the last release, from the tags; None if there is none."""
-    beginning = f"{stage.name}-v"
-    names = output(["git", "tag", "--list", f"{beginning}[0-9]*"], stage.folder).split()
-    return max((Version(name.removeprefix(beginning)) for name in names), default=None)
+    prefix = f"{stage.name}-v"
+    names = output(["git", "tag", "--list", f"{prefix}[0-9]*"], stage.folder).split()
+    return max((Version(name.removeprefix(prefix)) for name in names), default=None)
 
 
 def requirements(stage: Stage) -> list[Requirement]:
@@ -70,11 +70,11 @@ def requirements(stage: Stage) -> list[Requirement]:
     return [*stage.dependencies, *(r for extra in stage.extras.values() for r in extra)]
 
 
-def _excludes(wanted: Iterable[Requirement], stage: Stage, version: Version | None) -> list[str]:
+def _excludes(requires: Iterable[Requirement], stage: Stage, version: Version | None) -> list[str]:
     """Return the requirements on a stage that a version, or its absence, does not fulfil."""
     return [
         str(each)
-        for each in wanted
+        for each in requires
         if canonicalize_name(each.name) == stage.name
         and (version is None or not each.specifier.contains(version, prereleases=True))
     ]
@@ -104,6 +104,8 @@ def pending(workspace: Workspace) -> Iterator[tuple[Stage, str]]:
             reason = f"has changed since {tag(stage, tagged)}"
         else:
             continue
-        wanted = requirements(stage)
-        unmet = [each for needed in stages for each in _excludes(wanted, needed, last[needed.name])]
+        requires = requirements(stage)
+        unmet = [
+            each for needed in stages for each in _excludes(requires, needed, last[needed.name])
+        ]
         yield stage, f"{reason}, after {', '.join(unmet)}" if unmet else reason

@@ -56,37 +56,37 @@ def hole(symbol: Object, task: Task) -> str:
         ToolError: a row has no lambda.
     """
     above = (symbol.lineno or 1) - 1
-    place = Text("\n" * above + whole(symbol))
+    source = Text("\n" * above + source_of(symbol))
     node = node_of(symbol)
     if isinstance(node, ast.FunctionDef):
-        edits = [_without_body(place, symbol, node, task)]
+        edits = [_without_body(source, symbol, node, task)]
     else:
-        edits = list(_without_lambdas(place, symbol, node, task))
-    return edited(place.text, edits)[above:]
+        edits = list(_without_lambdas(source, symbol, node, task))
+    return edited(source.text, edits)[above:]
 
 
-def _without_body(place: Text, symbol: Object, function: ast.FunctionDef, task: Task) -> Edit:
+def _without_body(source: Text, symbol: Object, function: ast.FunctionDef, task: Task) -> Edit:
     """Return the replacement of the body of a function, after its docstring."""
     first, last = function.body[0], function.body[-1]
-    start = place.end_of(first) if is_docstring(first) else _end_of_signature(place, function)
+    start = source.end_of(first) if is_docstring(first) else _end_of_signature(source, function)
     name = symbol.path.removeprefix(f"{symbol.module.path}.")
     indent = " " * (function.col_offset + 4)
     lines = (
         f"# Task {task.number}: {task.title}.",
         "# See TASKS.md for instructions and the tests of this task.",
-        *_errors(place, function),
+        *_errors(source, function),
         f'raise NotImplementedError("Task {task.number}: {name} is not implemented.")',
     )
     body = "".join(f"\n{indent}{line}" for line in lines)
-    return Edit(start, place.end_of_line(last.end_lineno or last.lineno), body)
+    return Edit(start, source.end_of_line(last.end_lineno or last.lineno), body)
 
 
-def _errors(place: Text, function: ast.FunctionDef) -> Iterator[str]:
+def _errors(source: Text, function: ast.FunctionDef) -> Iterator[str]:
     """Yield comments with the errors that a function raises, each once, in order."""
     raised = [node for node in ast.walk(function) if isinstance(node, ast.Raise)]
-    raised.sort(key=place.start_of)
+    raised.sort(key=source.start_of)
     errors = dict.fromkeys(
-        textwrap.dedent(" " * each.col_offset + place.text_of(each.exc))
+        textwrap.dedent(" " * each.col_offset + source.text_of(each.exc))
         for each in raised
         if isinstance(each.exc, ast.Call)
     )
@@ -97,20 +97,20 @@ def _errors(place: Text, function: ast.FunctionDef) -> Iterator[str]:
             yield f"#     {line}".rstrip()
 
 
-def _end_of_signature(place: Text, function: ast.FunctionDef) -> int:
+def _end_of_signature(source: Text, function: ast.FunctionDef) -> int:
     """Return the index after the colon that ends a signature."""
-    begin = place.starts[function.lineno - 1]
+    begin = source.starts[function.lineno - 1]
     depth = 0
-    for token in tokenize.generate_tokens(io.StringIO(place.text[begin:]).readline):
+    for token in tokenize.generate_tokens(io.StringIO(source.text[begin:]).readline):
         depth += token.string in {"(", "[", "{"} and token.type == tokenize.OP
         depth -= token.string in {")", "]", "}"} and token.type == tokenize.OP
         if token.string == ":" and not depth:
             line, column = token.end
-            return place.starts[function.lineno + line - 2] + column
+            return source.starts[function.lineno + line - 2] + column
     raise AssertionError(f"the signature of {function.name} has no end.")
 
 
-def _without_lambdas(place: Text, row: Object, node: ast.Expr, task: Task) -> Iterator[Edit]:
+def _without_lambdas(source: Text, row: Object, node: ast.Expr, task: Task) -> Iterator[Edit]:
     """Yield the replacements of the bodies of the lambdas in a row of the table."""
     arguments = node.value.args if isinstance(node.value, ast.Call) else []
     lambdas = [argument for argument in arguments if isinstance(argument, ast.Lambda)]
@@ -118,7 +118,7 @@ def _without_lambdas(place: Text, row: Object, node: ast.Expr, task: Task) -> It
         raise ToolError(f"{name_of(row)} ({task.file.name}) has no lambda that could be removed.")
     for each in lambdas:
         reminder = f'not_implemented("Task {task.number}: {row.name[1:-1]} is not implemented.")'
-        yield Edit(place.start_of(each.body), place.end_of(each.body), reminder)
+        yield Edit(source.start_of(each.body), source.end_of(each.body), reminder)
 
 
 def _with_stand_in(text: str) -> str:
@@ -139,7 +139,7 @@ def restored(text: str, solved: Iterable[tuple[Object, Object]]) -> str:
         text: the module.
         solved: pairs of a function or row of this module, and its solution.
     """
-    text = _replaced(text, ((symbol, whole(solution)) for symbol, solution in solved))
+    text = _replaced(text, ((symbol, source_of(solution)) for symbol, solution in solved))
     rest = text.replace(STAND_IN, "", 1)
     return text if "not_implemented(" in rest else rest
 
@@ -152,6 +152,6 @@ def _replaced(text: str, pieces: Iterable[tuple[Object, str]]) -> str:
     return "\n".join(lines)
 
 
-def whole(symbol: Object) -> str:
+def source_of(symbol: Object) -> str:
     """Return the lines of a symbol as in its file, including decorators."""
     return "\n".join(symbol.lines)

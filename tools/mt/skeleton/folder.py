@@ -258,12 +258,12 @@ tasks.
 def _section(skeleton: Skeleton, task: Task) -> str:
     parts = [f"## Task {task.number}: {task.title}", task.text]
     if task.functions:
-        wanted = (
+        functions = (
             f"- `{name_of(symbol)}`, {file_of(symbol).relative_to(skeleton.folder).as_posix()}, "
             f"line {symbol.lineno}"
             for symbol in map(skeleton.counterpart, skeleton.places(task))
         )
-        parts.append("To implement:\n\n" + "\n".join(wanted))
+        parts.append("To implement:\n\n" + "\n".join(functions))
     if task.start:
         parts.append(f"Start with {', '.join(f'`{file}`' for file in task.start)}:")
     parts.append(f"    pytest -m {task.mark}")

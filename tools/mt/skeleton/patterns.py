@@ -42,9 +42,9 @@ def shortened(marks: Mapping[str, str], tests: Iterable[str]) -> Table:
     found: Table = {mark: {} for mark in sorted(set(marks.values()))}
     for file, names in sorted(files.items()):
         for mark, patterns in found.items():
-            wanted = {name for name in names if marks.get(f"{file}::{name}") == mark}
-            if wanted:
-                patterns[file] = _of_file(wanted, names)
+            selected = {name for name in names if marks.get(f"{file}::{name}") == mark}
+            if selected:
+                patterns[file] = _of_file(selected, names)
     return found
 
 
@@ -55,14 +55,14 @@ def _grouped(pairs: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
     return groups
 
 
-def _of_file(wanted: Collection[str], names: Collection[str]) -> Patterns:
-    """Return patterns that match the wanted tests of a file, and no others."""
-    if len(wanted) == len(names):
+def _of_file(selected: Collection[str], names: Collection[str]) -> Patterns:
+    """Return patterns that match the selected tests of a file, and no others."""
+    if len(selected) == len(names):
         return ALL
     found: dict[str, Parameters] = {}
     for function, tests in _grouped((name.partition("[")[0], name) for name in names).items():
         inside, outside = (
-            [_parameters(t) for t in tests if (t in wanted) is w] for w in (True, False)
+            [_parameters(t) for t in tests if (t in selected) is w] for w in (True, False)
         )
         if inside and outside:
             found[function] = list(_of_function(inside, outside))

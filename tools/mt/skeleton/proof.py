@@ -14,8 +14,8 @@ import task_marks
 from mt.errors import ToolError
 from mt.skeleton.course import Task, awaited
 from mt.skeleton.folder import make
+from mt.skeleton.outcomes import Needs, needs
 from mt.skeleton.patterns import Table, shortened, written
-from mt.skeleton.trial import Needs, needs
 from mt.workspace import Stage, Workspace
 
 SHOWN = 30
@@ -45,7 +45,9 @@ def mark(workspace: Workspace, stage: Stage, tasks: Sequence[Task], processes: s
         raise ToolError("\n".join(["no marks were written.", *_failures(found)]))
     names = [test.removeprefix(TESTS) for test in found.first.collected]
     marks = dict(_marks(found, tasks, before))
-    skipped = {test.removeprefix(TESTS) for test in found.first.that("skipped")} - marks.keys()
+    skipped = {
+        test.removeprefix(TESTS) for test in found.first.with_outcome("skipped")
+    } - marks.keys()
     patterns = shortened(marks, [name for name in names if name not in skipped])
     _keep(patterns, before, found.first.skipped_files)
     file.write_text(written(patterns, stage.short), encoding="utf-8", newline="\n")
@@ -160,7 +162,7 @@ def _of_nothing(found: Needs, marks: task_marks.Marks) -> Iterator[str]:
     for each, files in marks.items():
         for file, patterns in files.items():
             functions = [] if isinstance(patterns, str) else patterns
-            wanted = [f"{file}::{function}" for function in functions] or [file]
-            for name in wanted if file not in skipped else ():
+            selected = [f"{file}::{function}" for function in functions] or [file]
+            for name in selected if file not in skipped else ():
                 if name not in known:
                     yield f"{TESTS}{task_marks.NAME}: [{each}] {name}: the test does not exist."

@@ -16,7 +16,7 @@ from pathlib import Path
 from griffe import Object
 
 from mt.errors import ToolError
-from mt.skeleton.blanking import hole, restored, whole
+from mt.skeleton.blanking import hole, restored, source_of
 from mt.skeleton.course import Task
 from mt.skeleton.folder import Skeleton
 from mt.source.symbols import file_of, name_of, node_of, parse
@@ -39,7 +39,7 @@ class _Merge:
     def add(self, symbol: Object, solution: Object, task: Task) -> None:
         """Add a symbol to replace by its solution."""
         self.pairs.append((symbol, solution))
-        self.loses |= whole(symbol) not in (hole(solution, task), whole(solution))
+        self.loses |= source_of(symbol) not in (hole(solution, task), source_of(solution))
 
     def text(self) -> str:
         """Return the file with the solutions.
@@ -76,10 +76,10 @@ def solve(skeleton: Skeleton, tasks: Sequence[Task]) -> dict[Path, Path]:
     except ToolError as error:
         raise ToolError(f"{error} Nothing was changed.") from error
     files = [merge.file for merge in merges if merge.loses]
-    kept = {file: _written_beside(file, "bak", file.read_bytes()) for file in files}
+    copies = {file: _write_sibling(file, "bak", file.read_bytes()) for file in files}
     for merge, text in texts:
         _overwrite(merge.file, text)
-    return kept
+    return copies
 
 
 def _merges(skeleton: Skeleton, tasks: Iterable[Task]) -> list[_Merge]:
@@ -118,12 +118,12 @@ def _count(symbol: Object) -> int:
 def _overwrite(file: Path, text: str) -> None:
     """Replace a file atomically, with its line endings."""
     newline = "\r\n" if b"\r\n" in file.read_bytes() else "\n"
-    new = _written_beside(file, "new", text.replace("\n", newline).encode())
+    new = _write_sibling(file, "new", text.replace("\n", newline).encode())
     shutil.copymode(file, new)
     new.replace(file)
 
 
-def _written_beside(file: Path, suffix: str, content: bytes) -> Path:
+def _write_sibling(file: Path, suffix: str, content: bytes) -> Path:
     """Write a new file next to another, and return its path."""
     for number in itertools.count(1):
         path = file.with_name(f"{file.name}.{suffix}{number}")

@@ -50,9 +50,9 @@ def public_names(modules: ModulesCollection, package: str) -> dict[str, Object]:
 def _modules(module: Module) -> Iterator[Module]:
     """Yield a module and all modules below it, by name."""
     yield module
-    for _, below in sorted(module.members.items()):
-        if isinstance(below, Module):
-            yield from _modules(below)
+    for _, submodule in sorted(module.members.items()):
+        if isinstance(submodule, Module):
+            yield from _modules(submodule)
 
 
 def exported(module: Module) -> list[str] | None:
@@ -104,6 +104,6 @@ def _statements(file: Path) -> Iterator[ast.AST]:
 def _defined_in(module: Module) -> Iterator[str]:
     """Yield the public functions, classes and values that a module without `__all__` defines."""
     for name, member in module.members.items():
-        is_own = not (member.is_alias or member.is_module or name.startswith("_"))
-        if is_own and not _TYPE_VARIABLE.match(str(getattr(member, "value", ""))):
+        is_definition = not (member.is_alias or member.is_module or name.startswith("_"))
+        if is_definition and not _TYPE_VARIABLE.match(str(getattr(member, "value", ""))):
             yield name

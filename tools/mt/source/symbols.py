@@ -105,14 +105,14 @@ def _member(owner: Any, name: str) -> Object:
     if name not in owner.all_members:
         near = difflib.get_close_matches(name, owner.all_members, 3, 0.5)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        where = "the workspace" if owner.is_collection else _place(owner)
-        raise UnknownSymbolError(f"{where} has no {name!r}.{hint}")
+        location = "the workspace" if owner.is_collection else _location(owner)
+        raise UnknownSymbolError(f"{location} has no {name!r}.{hint}")
     found = owner.all_members[name]
     try:
         return found.final_target if isinstance(found, Alias) else found
     except (AliasResolutionError, CyclicAliasError) as error:
         raise UnknownSymbolError(
-            f"{name!r} is not defined in {_place(owner)}, but imported: {found.target_path}."
+            f"{name!r} is not defined in {_location(owner)}, but imported: {found.target_path}."
         ) from error
 
 
@@ -124,10 +124,10 @@ def _row(table: Object, row: str) -> Object:
                 return Attribute(
                     row, lineno=node.lineno, endlineno=node.end_lineno, parent=table.module
                 )
-    raise UnknownSymbolError(f"no statement of {_place(table)} defines {row}.")
+    raise UnknownSymbolError(f"no statement of {_location(table)} defines {row}.")
 
 
-def _place(symbol: Object) -> str:
+def _location(symbol: Object) -> str:
     return f"{symbol.path} ({file_of(symbol)}, line {symbol.lineno or 1})"
 
 

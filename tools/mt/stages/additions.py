@@ -19,7 +19,7 @@ class Addition:
 
     Attributes:
         stage: the stage.
-        below: the stages that it builds on, in order.
+        upstream: the stages that it builds on, in order.
         text: the docstring of its package.
         dependencies: its requirements that none of the stages below has.
         new: the public names that its core defines and no stage below has; errors come last.
@@ -28,7 +28,7 @@ class Addition:
     """
 
     stage: Stage
-    below: tuple[Stage, ...]
+    upstream: tuple[Stage, ...]
     text: str
     dependencies: tuple[str, ...]
     new: dict[str, Object]
@@ -48,23 +48,23 @@ def addition(workspace: Workspace, modules: ModulesCollection, name: str) -> Add
         UnknownStageError: the stage is unknown.
     """
     stage = workspace[name]
-    below = tuple(workspace.upstream(stage)[:-1])
+    upstream = tuple(workspace.upstream(stage)[:-1])
     known: dict[str, Object] = {}
-    for each in below:
+    for each in upstream:
         known |= public_names(modules, each.import_name)
-    own = {
+    symbols = {
         name: symbol
         for name, symbol in public_names(modules, stage.import_name).items()
         if part_of(symbol.path) == "core" and symbol.package.name == stage.import_name
     }
-    new = [name for name in own if name not in known]
-    required = {requirement.name for each in below for requirement in each.dependencies}
+    new = [name for name in symbols if name not in known]
+    required = {requirement.name for each in upstream for requirement in each.dependencies}
     return Addition(
         stage,
-        below,
+        upstream,
         docstring_of(modules[stage.import_name]),
         tuple(str(each) for each in stage.dependencies if each.name not in required),
-        {name: own[name] for name in sorted(new, key=lambda name: name.endswith("Error"))},
-        {name: (known[name], own[name]) for name in own if name in known},
+        {name: symbols[name] for name in sorted(new, key=lambda name: name.endswith("Error"))},
+        {name: (known[name], symbols[name]) for name in symbols if name in known},
         tuple(reading_order(stage.folder / "README.md")),
     )

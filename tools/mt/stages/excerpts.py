@@ -23,19 +23,19 @@ def excerpt(symbol: Object, docstring: bool = False, only: list[str] | None = No
         only: the members of a class to show; others are replaced by `...`.
     """
     node = node_of(symbol)
-    kept = dict(enumerate(symbol.lines, symbol.lineno or 1))
+    lines_shown = dict(enumerate(symbol.lines, symbol.lineno or 1))
     if not docstring:
-        _drop_docstrings(kept, node)
+        _drop_docstrings(lines_shown, node)
     if only and isinstance(node, ast.ClassDef):
-        kept = _only(kept, node, only)
-    text = [_DIRECTIVE.sub("", line) for line in kept.values()]
+        lines_shown = _only(lines_shown, node, only)
+    text = [_DIRECTIVE.sub("", line) for line in lines_shown.values()]
     indent = len(text[0]) - len(text[0].lstrip())
     while text and not text[-1].strip():
         text.pop()
     return "\n".join(line[indent:] for line in text)
 
 
-def _drop_docstrings(kept: dict[int, str], tree: ast.AST) -> None:
+def _drop_docstrings(lines_shown: dict[int, str], tree: ast.AST) -> None:
     """Remove docstrings, and the blank line after each."""
     for node in ast.walk(tree):
         if not isinstance(node, Definition) or not is_docstring(node.body[0]):
@@ -44,12 +44,12 @@ def _drop_docstrings(kept: dict[int, str], tree: ast.AST) -> None:
         if len(node.body) == 1:
             continue
         for number in range(start, end + 1):
-            kept.pop(number, None)
-        if not kept.get(end + 1, "text").strip():
-            kept.pop(end + 1)
+            lines_shown.pop(number, None)
+        if not lines_shown.get(end + 1, "text").strip():
+            lines_shown.pop(end + 1)
 
 
-def _only(kept: dict[int, str], tree: ast.ClassDef, only: list[str]) -> dict[int, str]:
+def _only(lines_shown: dict[int, str], tree: ast.ClassDef, only: list[str]) -> dict[int, str]:
     """Return the lines of a class with some members; the others are replaced by an ellipsis.
 
     Raises:
@@ -59,12 +59,12 @@ def _only(kept: dict[int, str], tree: ast.ClassDef, only: list[str]) -> dict[int
     missing = [name for name in only if name not in members]
     if missing:
         raise ValueError(f"{tree.name} has no {', '.join(missing)}; it has {', '.join(members)}.")
-    wanted = {number for name in only for number in _span(members[name])}
+    shown = {number for name in only for number in _span(members[name])}
     body = lines_of(tree.body[0])[0]
     ellipsis = " " * tree.body[0].col_offset + "..."
     lines: dict[int, str] = {}
-    for number, line in kept.items():
-        if number < body or number in wanted:
+    for number, line in lines_shown.items():
+        if number < body or number in shown:
             lines[number] = line
         elif line.strip():
             if next(reversed(lines.values())) == "":

@@ -111,7 +111,7 @@ def read_themes(folder: Path = FOLDER) -> list[Theme]:
 def _idea(file: Path) -> Idea:
     table = read_table(file)
     needed = {"text": str, "questions": list, "steps": list}
-    check_table(file.name, table, needed, {"also": list}, held={"steps": dict})
+    check_table(file.name, table, needed, {"also": list}, item_types={"steps": dict})
     steps = tuple(_step(file.name, each) for each in table["steps"])
     for before, step in itertools.pairwise(steps):
         if COLUMNS.index(before.column) >= COLUMNS.index(step.column):

@@ -39,7 +39,7 @@ def print_idea(idea: Idea, modules: ModulesCollection, console: Console) -> None
 def print_addition(added: Addition, console: Console) -> None:
     """Print what a stage adds."""
     console.print(f"[bold]{added.stage.name}[/]", added.text, highlight=False)
-    console.print("Builds on:", ", ".join(stage.name for stage in added.below) or "nothing")
+    console.print("Builds on:", ", ".join(stage.name for stage in added.upstream) or "nothing")
     console.print("New dependencies:", ", ".join(added.dependencies) or "none", highlight=False)
     table = Table.grid(padding=(0, 2))
     for name, symbol in added.new.items():

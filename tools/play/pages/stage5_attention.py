@@ -15,7 +15,7 @@ from drawings.heat import heat
 from mt_tensor.extending import Array
 from play import attention
 from play.background import Progress
-from play.controls import control, watch
+from play.controls import control, show_job
 from play.inputs import InputError
 from play.showing import show_error, show_picture
 
@@ -33,15 +33,15 @@ def show() -> None:
         show_error(error)
         return
     job = control(f"attention.{task}", partial(attention.learn, task), "Learn")
-    watch(job, lambda progress: _show(progress, word, task, layer, head))
+    show_job(job, lambda progress: _show(progress, word, task, layer, head))
 
 
 def _show(progress: Progress | None, word: Array, task: str, layer: int, head: int) -> None:
     """Show the current state of the transformer."""
     now = progress or Progress((), None, attention.untrained())
     result, weights = attention.rewrite(now.network, word)
-    mine, right, accuracy = st.columns(3)
-    mine.metric("prediction", result)
+    prediction, right, accuracy = st.columns(3)
+    prediction.metric("prediction", result)
     right.metric("correct", attention.as_letters(attention.TASKS[task](word[None])[0]))
     accuracy.metric("training accuracy", "none" if now.right is None else f"{now.right:.0%}")
     left, side = st.columns([3, 2], gap="large")

@@ -13,7 +13,7 @@ from drawings import images
 from mt_nn.jobs.digits import Digits
 from mt_nn.jobs.mnist import MNIST
 from mt_tensor.extending import Array
-from play.controls import choose_saved, control, is_saved, watch
+from play.controls import choose_saved, control, is_saved, show_job
 from play.drawn import as_seen, read_strokes, shares
 from play.lenet import Snapshot, Training
 from play.paper import paper
@@ -29,7 +29,7 @@ def show() -> None:
         if not is_saved():
             image = as_seen(strokes) if strokes else None
             training = control("lenet.job", Training().learn, "Learn")
-            watch(training, lambda snapshot: _show_learning(snapshot, image))
+            show_job(training, lambda snapshot: _show_learning(snapshot, image))
         elif found := choose_saved("runs/digits", Digits, MNIST):
             job, network = found
             image = as_seen(strokes, job.shape[1]) if strokes else None

@@ -13,7 +13,7 @@ import streamlit as st
 
 from drawings import images
 from mt_tensor.extending import Array
-from play.controls import control, watch
+from play.controls import control, show_job
 from play.lenet import RECIPE, Snapshot, Training, activations, filters, validation
 from play.showing import show_picture
 
@@ -32,7 +32,7 @@ def show() -> None:
     count = len(validation()[0])
     chosen = int(image.number_input("validation image", 1, count, 1)) - 1
     job = control("lenet.job", training.learn)
-    watch(job, lambda snapshot: _show(snapshot, chosen))
+    show_job(job, lambda snapshot: _show(snapshot, chosen))
 
 
 def _show(snapshot: Snapshot | None, chosen: int) -> None:
@@ -67,11 +67,11 @@ def _show_images(name: str, pixels: Array, captions: Sequence[str] = (), **setti
 def _show_seen(snapshot: Snapshot, chosen: int) -> None:
     """Show the activations for an image, layer by layer."""
     pictures, labels = validation()
-    first, second, shares = activations(snapshot.network, pictures[chosen])
-    taken = int(shares.argmax())
+    first, second, probabilities = activations(snapshot.network, pictures[chosen])
+    predicted = int(probabilities.argmax())
     st.markdown(
-        f"**Image {chosen + 1}** is a {labels[chosen]}; the prediction is {taken} "
-        f"({shares[taken]:.1%})"
+        f"**Image {chosen + 1}** is a {labels[chosen]}; the prediction is {predicted} "
+        f"({probabilities[predicted]:.1%})"
     )
     _show_images("the image", pictures[chosen])
     st.markdown("after the first convolution and relu")

@@ -11,7 +11,7 @@ from mt_nn.data import Vocabulary
 from mt_nn.jobs.sentiment import Sentiment
 from mt_operators import Module
 from play.background import Progress
-from play.controls import choose_saved, control, is_saved, watch
+from play.controls import choose_saved, control, is_saved, show_job
 from play.inputs import InputError
 from play.sentences import classify, divided, learn, vocabulary
 from play.showing import show_error
@@ -22,11 +22,11 @@ EXAMPLES = (FIRST, "the film is good", "her acting was never dull", "the plot se
 
 def show() -> None:
     """Show a sentence and its classification."""
-    elsewhere = is_saved()
+    saved = is_saved()
     example = st.pills("examples", EXAMPLES, default=None)
     text = st.text_input("sentence", example or FIRST, key=f"words.{example}", max_chars=5000)
-    if not elsewhere:
-        watch(control("words.job", learn, "Learn"), lambda progress: _show(progress, text))
+    if not saved:
+        show_job(control("words.job", learn, "Learn"), lambda progress: _show(progress, text))
     elif found := choose_saved("runs/sentiment", Sentiment):
         training, network = found
         _show_prediction(network, training.vocabulary, text)

@@ -18,7 +18,7 @@ def missing(modules: Sequence[str]) -> list[str]:
     return [name for name in modules if find_spec(name.partition(".")[0]) is None]
 
 
-def run_elsewhere(arguments: Sequence[str], needed: Sequence[str]) -> int:
+def run_in_torch_environment(arguments: Sequence[str], needed: Sequence[str]) -> int:
     """Run `mt` with these arguments in the environment `torch`.
 
     Args:

@@ -39,9 +39,9 @@ class Outcomes:
     outcomes: dict[str, str]
     skipped_files: list[str]
 
-    def that(self, outcome: str) -> list[str]:
+    def with_outcome(self, outcome: str) -> list[str]:
         """Return the tests with this outcome."""
-        return [test for test, became in self.outcomes.items() if became == outcome]
+        return [test for test, result in self.outcomes.items() if result == outcome]
 
 
 @dataclass(frozen=True)
@@ -79,16 +79,16 @@ def needs(
         marks, profile = f"{marks} and not slow", "brief"
     chosen = ["-m", marks, f"--hypothesis-profile={profile}"]
     first = _run(skeleton, "with nothing solved", processes, chosen)
-    waiting = first.that("failed")
+    waiting = first.with_outcome("failed")
     found: dict[str, Sequence[Task]] = {}
     for solved in [list(tasks)] if at_once else [[task] for task in tasks]:
         solve(skeleton, solved)
         if waiting and any(task.functions for task in solved):
-            which = "every task" if at_once else f"task {solved[0].number}"
-            now = _run(skeleton, f"with {which} solved", processes, chosen, waiting)
-            found |= dict.fromkeys(now.that("passed"), solved)
-            first.outcomes.update(dict.fromkeys(now.that("skipped"), "skipped"))
-            waiting = now.that("failed")
+            solved_text = "every task" if at_once else f"task {solved[0].number}"
+            latest = _run(skeleton, f"with {solved_text} solved", processes, chosen, waiting)
+            found |= dict.fromkeys(latest.with_outcome("passed"), solved)
+            first.outcomes.update(dict.fromkeys(latest.with_outcome("skipped"), "skipped"))
+            waiting = latest.with_outcome("failed")
     if waiting:
         _run(skeleton, "again, to show failures", processes, chosen, waiting, shown=True)
     return Needs(first, found, waiting)
@@ -115,7 +115,7 @@ def _run(
     Raises:
         ToolError: pytest cannot run.
     """
-    began = time.monotonic()
+    start = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         done = subprocess.run(
             _command(Path(scratch), processes, chosen, only, "short" if shown else "no"),
@@ -129,7 +129,7 @@ def _run(
         noted, outcomes = (
             json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {} for file in files
         )
-    broken = [f"  {file}: {why}" for file, why in noted.pop("broken", {}).items()]
+    broken = [f"  {file}: {reason}" for file, reason in noted.pop("broken", {}).items()]
     if broken:
         raise ToolError(
             f"{when}, tests cannot be collected, so that students cannot run any. Do not remove "
@@ -138,8 +138,10 @@ def _run(
     if done.returncode not in ENDED:
         raise ToolError(f"{when}, pytest could not run:\n{done.stdout}{done.stderr}")
     run = Outcomes(outcomes=outcomes, **noted)
-    counts = ", ".join(f"{len(run.that(what))} {what}" for what in ("passed", "failed", "skipped"))
-    print(f"{when}: {counts} ({time.monotonic() - began:.0f} s)", flush=True)
+    counts = ", ".join(
+        f"{len(run.with_outcome(what))} {what}" for what in ("passed", "failed", "skipped")
+    )
+    print(f"{when}: {counts} ({time.monotonic() - start:.0f} s)", flush=True)
     return run
 
 
