@@ -134,7 +134,7 @@ invalid(
 invalid("index_add", lambda x: x.index_add(0, x, x), IndexingError, "1-D index")
 invalid("one_hot", mt.one_hot, DTypeError, "classes of int64")
 invalid("one_hot", lambda x: mt.one_hot(x.long(), -2), DomainError, "integer of at least -1; -2")
-invalid("one_hot", lambda x: mt.one_hot(x[:0].long()), ShapeError, "needs num_classes")
+invalid("one_hot", lambda x: mt.one_hot(x[:0].long()), ShapeError, "a positive num_classes")
 invalid("masked_select", lambda x: x.masked_select(x), DTypeError, "bool mask; float32")
 invalid(
     "masked_fill",

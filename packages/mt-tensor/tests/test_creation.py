@@ -165,7 +165,7 @@ def test_from_numpy_copies_memory_it_cannot_share() -> None:
         assert not np.shares_memory(x.numpy(), array)
     mt.from_numpy(fixed).zero_()
     assert fixed.tolist() == [0, 1, 2, 3]
-    with pytest.raises(TypeError, match="takes a NumPy array; a list was given"):
+    with pytest.raises(TypeError, match="takes a NumPy array; an object of type list was given"):
         mt.from_numpy([1, 2])  # type: ignore[arg-type]
     with pytest.raises(errors.DTypeError, match="unsupported dtype"):
         mt.from_numpy(np.zeros(2, complex))
@@ -291,8 +291,8 @@ def test_linspace_and_logspace_match_torch(name: str, args: Any, options: Any) -
     assert_same(getattr(mt, name)(*args, **options), theirs, 1e-3 if "16" in str(options) else 1e-6)
     for bad in ((0, 1, -1), (0, 1, 2.5)):
         error = RuntimeError if bad[2] == -1 else TypeError
-        for library, message in ((torch, "steps"), (mt, "non-negative integers")):
-            with pytest.raises(error, match=message):
+        for library in (torch, mt):
+            with pytest.raises(error, match="steps"):
                 getattr(library, name)(*bad)
     with pytest.raises(errors.DTypeError, match="not support dtype=bool"):
         getattr(mt, name)(0, 1, 2, dtype="bool")

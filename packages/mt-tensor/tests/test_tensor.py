@@ -407,7 +407,7 @@ def test_wrong_mask_shape_and_zero_step_raise_and_empty_flatten_works() -> None:
         (lambda: mt.tensor(1.0).narrow(0, 0, 1), errors.IndexingError, "at least one dimension"),
         (lambda: mt.tensor(1.0).gather(0, mt.tensor(0)), errors.IndexingError, "at least one"),
         (lambda: mt.arange(0, float("nan")), errors.ShapeError, "cannot reach nan"),
-        (lambda: mt.linspace(0, 1, -3), errors.ShapeError, "non-negative integers"),
+        (lambda: mt.linspace(0, 1, -3), errors.ShapeError, "non-negative number of steps"),
         (lambda: mt.eye(-2), errors.ShapeError, "non-negative integers"),
         (lambda: mt.manual_seed(-1), ValueError, "non-negative integer; -1"),
         (lambda: mt.where(mt.ones(2), 1.0, 0.0), errors.DTypeError, "must be bool; float32"),

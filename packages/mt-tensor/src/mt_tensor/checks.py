@@ -44,8 +44,14 @@ def check_mask(name: str, mask: Tensor) -> None:
         )
 
 
-def check_choice(name: str, value: Any, options: Iterable[Any]) -> None:
-    """Check that a value is one of several options.
+def check_choice(name: str, label: str, value: Any, options: Iterable[Any]) -> None:
+    """Check that an argument is one of several options.
+
+    Args:
+        name: the function that the user called.
+        label: the argument.
+        value: the value that was given.
+        options: the allowed values.
 
     Raises:
         DomainError: the value is not an option.
@@ -54,7 +60,8 @@ def check_choice(name: str, value: Any, options: Iterable[Any]) -> None:
     options = dict.fromkeys(options)
     if isinstance(value, Hashable) and value in options:
         return
-    message = f"{name} must be one of {', '.join(map(repr, options))}; {value!r} was given."
+    choices = ", ".join(map(repr, options))
+    message = f"{name}(): {label} must be one of {choices}; {value!r} was given."
     raise DomainError(message) if type(value) in map(type, options) else TypeError(message)
 
 
@@ -119,4 +126,4 @@ def _check(name: str, arguments: Iterable[tuple[str, Any]], types: Mapping[str, 
         if types.get(label) is Tensor:
             require_tensors(name, value)
         elif types.get(label) is bool:
-            check_flags(**{label: value})
+            check_flags(**{f"{name}(): {label}": value})

@@ -31,6 +31,11 @@ class TensorOps:
 
     Args:
         backend: a backend or its name; None for the current one.
+
+    Raises:
+        UnknownBackendError: no backend has this name.
+        BackendMismatchError: a method or a function that it returned was given a tensor of another
+            backend.
     """
 
     def __init__(self, backend: TensorBackend | str | None = None) -> None:
@@ -47,7 +52,7 @@ class TensorOps:
     def reduce(
         self, fn: Callable[[Any, Any], Any], start: Number = 0.0
     ) -> Callable[[Tensor, int], Tensor]:
-        """Return a function that reduces a dimension, which is kept with size 1.
+        """Return a function of a tensor and a dimension, which reduces and keeps it with size 1.
 
         Args:
             fn: an associative and commutative function.
@@ -65,7 +70,7 @@ class TensorOps:
     def matrix_multiply(self, a: Tensor, b: Tensor) -> Tensor:
         """Return the product of two matrices or batches of matrices; see `mt_tensor.matmul`.
 
-        Unlike `matmul`, it is not recorded.
+        Unlike `matmul`, this method does not record the product.
         """
         self._check("matrix_multiply", a, b)
         return matmul(a.detach(), b.detach())

@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 manual_seed_all = manual_seed
-"""Random numbers are drawn on the host, for all backends."""
+"""All devices share one sequence of random numbers."""
 
 
 def is_available() -> bool:
@@ -55,10 +55,10 @@ def synchronize(device: Device = None) -> None:
     """Wait until the GPU has completed all pending work, for example to measure time.
 
     Args:
-        device: a device of type "cuda".
+        device: the device to wait for; None for the GPU.
 
     Raises:
-        BackendError: there is no GPU; the message says why.
+        BackendError: the device cannot be used, or is unknown; the message says why.
     """
     as_backend(None, "cuda" if device is None else device).synchronize()
 

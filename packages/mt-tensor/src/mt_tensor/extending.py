@@ -1,7 +1,7 @@
 """The extension interface: names for packages that define operations on tensors.
 
 Packages may also use the names that users import: those of `mt_tensor`, its errors,
-`mt_tensor.backends`, `mt_tensor.linalg` and `mt_tensor.autograd`, and for its tests
+`mt_tensor.backends`, `mt_tensor.linalg` and `mt_tensor.autograd`, and for their tests
 `mt_tensor.testing` and `mt_tensor.conformance`. Everything else may change without notice. Authors
 of backends find more in `mt_tensor.backends.extending`.
 
@@ -12,13 +12,15 @@ Attributes of a `Tensor`:
     `_tensor`: its data, a `TensorData`.
     `Tensor._make(data, backend)`: return a new tensor without history.
     `_with(data)`: the same, on this tensor's backend.
-    `_full(shape, value, dtype=None)`: return a new tensor filled with a value, on its backend.
+    `_full(shape, value, dtype=None)`: return a new tensor filled with a value, on this
+        tensor's backend.
     `_numbers()`: return the elements as a NumPy array; bfloat16 becomes float32.
-    `_uploaded(elements, dtype=None)`: return a new tensor from a NumPy array, on its backend.
+    `_uploaded(elements, dtype=None)`: return a new tensor from a NumPy array, on this
+        tensor's backend.
     `_computed(name, *arguments)`: overwrite the tensor with the result of its method `name`, and
         record the change.
     `_become(other)`: become a leaf with the elements of another tensor.
-    `backend`: its backend; `backend.kernel(name)` returns the kernel for an operation.
+    `backend`: its backend; `backend.kernel(name)` returns the kernel for an operation, or None.
 Attributes of a `TensorData`:
     `storage`, `shape`, `strides`, `offset`, `dtype`, `size`: the view; see the contract.
     `array`: the view as a NumPy array, on backends in host memory.

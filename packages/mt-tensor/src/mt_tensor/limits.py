@@ -19,8 +19,8 @@ class finfo:  # noqa: N801 - torch's name
 
     Attributes:
         bits: bits per element.
-        max: the largest number.
-        min: the lowest number, `-max`.
+        max: the largest finite number.
+        min: the lowest finite number, `-max`.
         eps: the distance from 1 to the next number.
         tiny: the smallest positive normal number.
         smallest_normal: the same as `tiny`.

@@ -65,7 +65,7 @@ Value = TypeVar("Value")
 
 
 class settable_attribute(property, Generic[Value]):  # noqa: N801 - used like `property`
-    """An `attribute` that can be assigned to."""
+    """A property like `attribute`, which can also be assigned to."""
 
     if TYPE_CHECKING:
 

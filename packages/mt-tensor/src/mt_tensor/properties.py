@@ -16,14 +16,24 @@ from mt_tensor.tape import refuse_to_capture
 
 
 def __len__(self: Tensor) -> int:
-    """Return the size of the first dimension."""
+    """Return the size of the first dimension.
+
+    Raises:
+        TypeError: the tensor is 0-D.
+    """
     if not self.shape:
-        raise TypeError("len() needs a tensor with at least one dimension; shape () was given.")
+        raise TypeError(
+            "len() needs a tensor with at least one dimension; a 0-dimensional one was given."
+        )
     return self.shape[0]
 
 
 def __iter__(self: Tensor) -> Iterator[Tensor]:
-    """Iterate over the slices along the first dimension."""
+    """Iterate over the slices along the first dimension.
+
+    Raises:
+        TypeError: the tensor is 0-D.
+    """
     if not self.shape:
         raise TypeError("a 0-dimensional tensor cannot be iterated over.")
     return (Select.apply(self, (i,)) for i in range(self.shape[0]))
@@ -36,19 +46,31 @@ def dim(self: Tensor) -> int:
 
 @numpy_names
 def size(self: Tensor, dim: int | None = None) -> Any:
-    """Return the shape, or the size of one dimension."""
-    return self.shape if dim is None else _of_dimension(self.shape, dim)
+    """Return the shape, or the size of one dimension.
+
+    Raises:
+        IndexingError: `dim` is out of range, or the tensor is 0-D.
+    """
+    return self.shape if dim is None else _of_dimension("size", self.shape, dim)
 
 
 @numpy_names
 def stride(self: Tensor, dim: int | None = None) -> Any:
-    """Return the strides in elements, or the stride of one dimension."""
+    """Return the strides in elements, or the stride of one dimension.
+
+    Raises:
+        IndexingError: `dim` is out of range, or the tensor is 0-D.
+    """
     strides = self._tensor.layout.strides
-    return strides if dim is None else _of_dimension(strides, dim)
+    return strides if dim is None else _of_dimension("stride", strides, dim)
 
 
 def storage_offset(self: Tensor) -> int:
-    """Return the position of the first element in the storage."""
+    """Return the position of the first element in the storage, in elements.
+
+    Raises:
+        CompileError: a program is being recorded.
+    """
     refuse_to_capture("reads the address of elements")
     return self._tensor.layout.offset
 
@@ -59,7 +81,7 @@ def get_device(self: Tensor) -> int:
 
 
 def is_unsupported(self: Tensor) -> bool:  # noqa: ARG001 - the same for all tensors
-    """Always False: tensors are dense, real and stored in memory."""
+    """Return False: tensors are dense, real and stored in ordinary memory."""
     return False
 
 
@@ -69,13 +91,13 @@ def itself(self: Tensor) -> Tensor:
 
 
 def storage(self: Tensor) -> Tensor:
-    """Return a one-dimensional tensor of the entire storage, which the tensor shares with views."""
+    """Return a one-dimensional tensor of the entire storage, which views of the tensor share."""
     data = self._tensor
     count = data.storage.nbytes // data.dtype.itemsize
     return self._with(data.with_layout(row_major((count,), data.dtype)))
 
 
-def _of_dimension(sizes: tuple[int, ...], dim: int) -> int:
+def _of_dimension(name: str, sizes: tuple[int, ...], dim: int) -> int:
     """Return the size or stride of a dimension.
 
     Raises:
@@ -83,7 +105,7 @@ def _of_dimension(sizes: tuple[int, ...], dim: int) -> int:
     """
     normal = normalize_dim(dim, len(sizes))
     if not sizes:
-        raise IndexingError(f"a 0-dimensional tensor has no dimension {dim}.")
+        raise IndexingError(f"{name}(): a 0-dimensional tensor has no dimension {dim}.")
     return sizes[normal]
 
 

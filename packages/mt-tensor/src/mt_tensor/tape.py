@@ -66,7 +66,7 @@ class Tape:
     block, but no other threads.
 
     Attributes:
-        captures: whether it records calls to run them later.
+        captures: whether the tape records calls to run them later.
         backward_depth: how many nested backward passes are running.
     """
 
@@ -104,7 +104,12 @@ class Tape:
             self.backward_depth -= 1
 
     def refuse(self, what: str) -> None:
-        """Raise an error if this tape captures calls, and cannot capture `what`."""
+        """Raise an error if this tape captures calls.
+
+        Args:
+            what: what the call does that cannot be captured, such as "reads the address of
+                elements".
+        """
 
     def __enter__(self) -> Self:
         self._thread = threading.get_ident()
@@ -194,7 +199,7 @@ def capturing() -> Any:
 
 
 def refuse_to_capture(what: str) -> None:
-    """Raise CompileError if a program is being recorded that cannot capture `what`."""
+    """Raise CompileError if a program is being recorded; see `Tape.refuse` for `what`."""
     tape = capturing() if ACTIVE_TAPES.count else None
     if tape is not None:
         tape.refuse(what)

@@ -19,14 +19,19 @@ NAMES = frozenset({"cuda", "hpu", "meta", "mps", "mtia", "xla", "xpu"})
 
 
 class device:  # noqa: N801 - torch's name
-    """A device: "cpu", "cuda", or a backend by name.
+    """A device: "cpu", "cuda", or that of a backend.
+
+    Args:
+        type: a device type of torch, perhaps with an index as in "cuda:0"; a backend or its name;
+            another device; or an integer, the index of a CUDA device.
+        index: the index of the device; None for the default one.
 
     Attributes:
-        type: "cpu", "cuda" or another name of torch, or the `device` of another backend.
+        type: "cpu", "cuda" or another device type of torch, or the `device` of another backend.
         index: the index of the device, or None.
 
     Raises:
-        UnknownBackendError: the backend or device is unknown.
+        UnknownBackendError: the backend or device is unknown, or the index is not supported.
         BackendUnavailableError: the backend cannot be used on this machine; the message says why.
         TypeError: the index is not an integer.
     """
@@ -45,6 +50,7 @@ class device:  # noqa: N801 - torch's name
         if isinstance(type, bool) or not (index is None or is_integer(index)):
             given = type if index is None else index
             raise TypeError(f"device() takes an integer as index; {given!r} was given.")
+        given = f"{type!r}" if index is None else f"{type!r} and index {index}"
         if isinstance(type, int):
             index, type = type, "cuda"
         if isinstance(type, str) and ":" in type:
@@ -53,7 +59,8 @@ class device:  # noqa: N801 - torch's name
         is_name = isinstance(type, str) and type in NAMES
         if index is not None and index != 0 and not (is_name and index > 0):
             raise UnknownBackendError(
-                f"the index of a device must be 0 or None; {type!r} with index {index} was given."
+                "device() takes index 0, and for a device type such as 'cuda' any non-negative "
+                f"index; {given} was given."
             )
         self.index = index
         self.type = str(type) if is_name else HOST
@@ -74,7 +81,7 @@ class device:  # noqa: N801 - torch's name
         if self.type != HOST:
             if self.index:
                 raise UnknownBackendError(
-                    f"only the first device of a type can be used; got {self}."
+                    f"only the first device of a type can be used; {str(self)!r} was given."
                 )
             return get_backend(self.type)
         current = current_backend()

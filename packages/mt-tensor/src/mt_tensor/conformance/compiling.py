@@ -76,11 +76,11 @@ class Function:
 def check_lazy(draw: Draw) -> None:
     """Compare a random function with its deferred execution.
 
-    Operations may save other tensors for the backward than in eager execution, and therefore reject
-    other in-place changes. Such an error ends the comparison.
+    Operations may save other tensors for the backward pass than in eager execution, and therefore
+    reject other in-place changes. Such an error ends the comparison.
 
     Raises:
-        AssertionError: the two differ.
+        AssertionError: the outcomes differ.
     """
     arrays = some_arrays(draw)
     function = drawn(draw, new_arguments(arrays))
@@ -97,11 +97,11 @@ def check_lazy(draw: Draw) -> None:
 def check_program(draw: Draw) -> Compiled:
     """Compare a random function with its program; return the compiled function.
 
-    The compiled function is also called with other elements than were recorded: in reverse order.
+    The compiled function is also called with other elements: those recorded, in reverse order.
 
     Raises:
         CompileError: the function cannot be recorded as a program.
-        AssertionError: the two differ.
+        AssertionError: the outcomes differ.
     """
     arrays = some_arrays(draw)
     function = drawn(draw, new_arguments(arrays))
@@ -117,7 +117,7 @@ def check_program(draw: Draw) -> Compiled:
 
 
 def drawn(draw: Draw, arguments: Sequence[mt.Tensor]) -> Function:
-    """Return a function of these tensors, of 4 to 16 instructions without errors."""
+    """Return a function of these tensors, of at most 16 instructions, none of which fails."""
     function, alive = Function(taken=[0] * len(arguments)), list(arguments)
     left = draw.between(4, 16)
     while left:
@@ -188,7 +188,7 @@ def _elements(x: mt.Tensor) -> Array:
 
 
 def same(ours: Any, theirs: Any) -> bool:
-    """Return whether two items of outcomes agree."""
+    """Return whether two items of outcomes agree: arrays up to rounding, others exactly."""
     if not isinstance(theirs, np.ndarray):
         return ours is theirs
     alike = (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)

@@ -1,8 +1,8 @@
 """The table of instructions of random functions, for tensors and for NumPy.
 
-An instruction has a function that draws its other arguments for given tensors, and returns None if
-the instruction does not apply to them. Most instructions call the method with their name; only
-NumPy's form is written out.
+An instruction has a function that draws the settings, its arguments besides the given tensors, and
+returns None if the instruction does not apply to them. Most instructions call the method with their
+name; only NumPy's form is written out.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SHAPES = [(), (1,), (3,), (2, 3), (3, 2), (2, 2), (1, 3), (2, 1, 3), (0,), (2, 0
 
 
 def some_arrays(draw: Draw) -> list[Array]:
-    """Return three arrays of small multiples of 1/4; the first has floating-point elements."""
+    """Return three arrays of small multiples of 1/4, converted to their dtypes; first float64."""
     arrays = []
     for number in range(3):
         shape = draw.one_of(SHAPES)
@@ -149,7 +149,7 @@ def a_number(draw: Draw, *_: mt.Tensor) -> Settings:
 
 
 def broadcasting(draw: Draw, *tensors: mt.Tensor) -> Settings:
-    """Accept tensors that broadcast, and one in eight that do not."""
+    """Accept tensors that broadcast, and one in eight of those that do not."""
     shape = tensors[0].shape
     try:
         for x in tensors[1:]:
@@ -160,7 +160,7 @@ def broadcasting(draw: Draw, *tensors: mt.Tensor) -> Settings:
 
 
 def fitting(draw: Draw, x: mt.Tensor, y: mt.Tensor) -> Settings:
-    """Accept a second tensor that broadcasts to the first, and one in eight that does not."""
+    """Accept a second tensor that broadcasts to the first, and one in eight of the others."""
     try:
         fits = shape_broadcast(x.shape, y.shape) == x.shape
     except IndexingError:
@@ -204,8 +204,8 @@ class Instruction:
     Attributes:
         name: the name.
         operands: the number of tensor arguments.
-        settings: draws the other arguments for given tensors, or returns None if the instruction
-            does not apply to them.
+        settings: draws the arguments besides the given tensors, or returns None if the instruction
+            does not apply to these tensors.
         call: computes the result, given mt_tensor or its reference, the tensors and the settings.
         changes: whether the first tensor is changed in place and no new one is returned.
     """
@@ -331,13 +331,13 @@ instruction(
 CHANGES = [one for one in INSTRUCTIONS if one.changes]
 
 LARGEST = 128
-"""The largest size of a tensor that later instructions use."""
+"""The largest number of elements of a tensor that later instructions use."""
 
 
 def drawn_call(draw: Draw, tensors: Sequence[mt.Tensor]) -> tuple[Instruction, list[int], Settings]:
-    """Return an instruction, the indices of its tensors, and its other arguments.
+    """Return an instruction, the indices of its tensors, and its settings.
 
-    The other arguments are None if the instruction does not apply to the tensors.
+    The settings are None if the instruction does not apply to the tensors.
     """
     chosen = draw.one_of(CHANGES if draw.below(4) == 3 else INSTRUCTIONS)
     indices = [draw.below(len(tensors)) for _ in range(chosen.operands)]

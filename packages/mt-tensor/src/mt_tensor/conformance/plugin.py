@@ -1,4 +1,4 @@
-"""The pytest plugin of the conformance kit: its options, its marker and the fixture `backend`.
+"""The pytest plugin of the conformance kit: its options, its marker and its fixtures.
 
 pytest loads it, and with it mt_tensor, wherever mt-tensor is installed. It loads only a backend
 that is requested by name, and if that backend cannot be used, pytest stops before collection. A
@@ -45,7 +45,9 @@ def pytest_configure(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: the backend cannot be used, or the report cannot be written.
     """
-    config.addinivalue_line("markers", "conformance: a test of the kit, run on some backend")
+    config.addinivalue_line(
+        "markers", "conformance: a conformance test, run on the backend of --mt-backend"
+    )
     name = config.getoption("--mt-backend")
     if name != DEFAULT:
         _check(name)
@@ -57,7 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _check(name: str) -> None:
-    """Raise an error unless there is a usable backend with this name."""
+    """Raise UsageError unless there is a usable backend with this name."""
     from mt_tensor.backends import get_backend
     from mt_tensor.errors import BackendError
 
@@ -68,7 +70,7 @@ def _check(name: str) -> None:
 
 
 def _writable(file: Path) -> Path:
-    """Create a file and its folder, so that an invalid path is an error before the tests run."""
+    """Create a file and its folder, and return the file; an invalid path stops pytest early."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.open("a").close()

@@ -1,7 +1,7 @@
-"""The kit's JSON report of a backend's results by operation.
+"""The JSON report of the conformance kit: the results of a backend by operation.
 
-`pytest --pyargs mt_tensor.conformance --mt-backend NAME --mt-report FILE` writes it, with one
-process or several.
+`pytest --pyargs mt_tensor.conformance --mt-backend NAME --mt-report FILE` writes it, also with
+several processes of pytest-xdist.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Report:
         self.outcomes: dict[str, Counter[str]] = {}
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
-        """Store the operation of a test, which is that of its row or its parameter `name`."""
+        """Store the operation of a test: the name of its `spec`, or its parameter `name`."""
         callspec = getattr(item, "callspec", None)
         given = callspec.params if callspec else {}
         name = given["spec"].name if "spec" in given else given.get("name")

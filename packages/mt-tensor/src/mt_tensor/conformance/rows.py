@@ -26,13 +26,13 @@ TOLERANCE: dict[str, Any] = {"rtol": 1e-5, "atol": 5e-6, "equal_nan": True}
 
 
 def samples(spec: TensorOpSpec) -> list[list[Array]]:
-    """Return the arguments of the largest sample, and others of the same shapes."""
+    """Return the arguments of the largest sample, and the same arguments plus 0.25."""
     shapes = max(spec.samples, key=lambda shapes: sum(map(np.prod, shapes)))
     return [[array + shift for array in arguments(spec, shapes, "float32")] for shift in (0, 0.25)]
 
 
 def called(function: Any, backend: TensorBackend, arrays: list[Array]) -> Any:
-    """Return the results and the arguments after the call."""
+    """Return the results of a call, and the arguments as tensors after the call."""
     tensors = [mt.tensor(array.astype("f4"), backend=backend) for array in arrays]
     mt.manual_seed(3)
     found = function(*tensors)
@@ -41,7 +41,7 @@ def called(function: Any, backend: TensorBackend, arrays: list[Array]) -> Any:
 
 
 def differentiated(function: Any, backend: TensorBackend, arrays: list[Array]) -> Any:
-    """Return the result of a function and the gradients of its arguments."""
+    """Return the result of a function that runs backward, and the gradients of its arguments."""
     leaves = [
         mt.tensor(array.astype("f4"), backend=backend, requires_grad=True) for array in arrays
     ]

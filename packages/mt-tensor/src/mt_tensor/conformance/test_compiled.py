@@ -36,7 +36,7 @@ few = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-"""The decorator of tests that compile each example."""
+"""The decorator of tests that compile or defer each example."""
 
 
 @pytest.mark.parametrize("spec", ROWS)

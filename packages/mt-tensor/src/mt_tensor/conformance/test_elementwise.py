@@ -1,4 +1,4 @@
-"""Every operator of the table, in every layout: values and gradients of both orders."""
+"""Every operator of the table, in every layout: values, gradients and second derivatives."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def assert_close(
         actual: the computed values.
         wanted: the correct values.
         tolerance: the relative tolerance.
-        absolute: the absolute tolerance, which is added to it; `tolerance` if None.
+        absolute: the absolute tolerance, which is added to the relative one; `tolerance` if None.
     """
     np.testing.assert_allclose(
         np.asarray(actual, dtype=np.float64),
@@ -159,7 +159,7 @@ def test_operator_gradients_match_operator_table(
 def test_operator_gradients_at_special_values_match_operator_table(
     backend: TensorBackend, spec: OpSpec
 ) -> None:
-    """This includes kinks, poles, infinities, nan and points outside the domain."""
+    """Special values include kinks, poles, infinities, nan and points outside the domain."""
     points = (*SPECIAL, 0.5, -2.5, 3.0)
     columns = np.array(list(itertools.product(points, repeat=len(spec.ranges)))).T
     arrays = [np.array(column) for column in columns]

@@ -19,7 +19,7 @@ from mt_tensor.errors import ExchangeError
 from mt_tensor.testing import BAD_CALLS, PROMOTION, TENSOR_SPECS, BadCall, TensorOpSpec, arguments
 
 OTHER_DTYPES = ["float16", "int64", "int32", "uint8", "bool"]
-"""The other dtypes; everything is tested in float32 and float64."""
+"""The dtypes that are tested besides float32 and float64."""
 
 VIEWS = frozenset(
     """
@@ -90,7 +90,7 @@ def test_operation_promotes_dtype_or_raises(backend: TensorBackend, spec: Tensor
 def check_element_type(
     spec: TensorOpSpec, arrays: list[Array], args: list[mt.Tensor], dtype: str
 ) -> None:
-    """Call an operation with tensors of a dtype and the given layout."""
+    """Check the dtype and the values of a result, or that the dtype is rejected."""
     rule = PROMOTION[spec.dtypes]
     if dtype not in rule:
         with pytest.raises((mt.errors.TensorError, TypeError)):

@@ -1,4 +1,4 @@
-"""Tests of the primitives with random shapes and further dtypes."""
+"""Tests of the methods that every backend implements, with random shapes and several dtypes."""
 
 from __future__ import annotations
 

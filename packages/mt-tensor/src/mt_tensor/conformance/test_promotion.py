@@ -1,4 +1,4 @@
-"""Tests of numbers with 16-bit tensors: computed in float32 and rounded once."""
+"""Tests of Python numbers in 16-bit operations: computed in float32 and rounded once."""
 
 from __future__ import annotations
 

@@ -86,6 +86,7 @@ def copied(x: Tensor, order: memory_format, preserve: bool = True) -> Tensor:
     Raises:
         ShapeError: the format is for another number of dimensions.
         DomainError: the format is `preserve_format`, and `preserve` is False.
+        TypeError: `order` is not a memory format.
     """
     if not preserve and order is memory_format.preserve_format:
         raise DomainError(
@@ -133,8 +134,8 @@ def with_options(x: Tensor, options: Mapping[str, Any]) -> Tensor:
         elif name == "layout":
             if value is not None and value is not layout.strided:
                 raise DomainError(
-                    f"layout= must be torch.strided, since tensors are dense; {value} was given. "
-                    "Leave it out."
+                    f"layout= must be strided, since tensors are dense; {value} was given. Leave "
+                    "out the argument."
                 )
         elif name != "memory_format":
             raise TypeError(

@@ -22,13 +22,18 @@ def from_numpy(array: Array, backend: Backend = None) -> Tensor:
     Memory is shared on backends with NumPy arrays, for arrays that are writeable and in native byte
     order, if their strides are multiples of the item size. Otherwise the elements are copied.
 
+    Args:
+        array: an array of any shape and strides.
+        backend: a backend or its name; by default the current one.
+
     Raises:
         TypeError: `array` is not a NumPy array.
-        DTypeError: the dtype of the array is not supported.
+        DTypeError: tensors, or those of the backend, do not have the dtype of the array.
     """
     if not isinstance(array, np.ndarray):
         raise TypeError(
-            f"from_numpy() takes a NumPy array; a {type(array).__name__} was given. Use tensor()."
+            "from_numpy() takes a NumPy array; an object of type "
+            f"{type(array).__name__} was given. Use tensor()."
         )
     return over_array(array, get_backend(backend))
 

@@ -20,11 +20,26 @@ from mt_tensor.core.strides import is_integer
 from mt_tensor.core.tensor import Tensor
 
 
-def one_number(name: str, value: Any) -> Number:
-    """Return a number, given as such or as a tensor of one element."""
+def one_number(label: str, value: Any) -> Number:
+    """Return a number, given as such or as a tensor of one element.
+
+    Args:
+        label: the function and the argument, for error messages.
+        value: the value that was given.
+
+    Raises:
+        ShapeError: the value is a tensor of another number of elements.
+        TypeError: the value is neither a number nor a tensor.
+    """
     if value.__class__ is int or value.__class__ is float:
         return value
-    return as_number(name, value.item() if isinstance(value, Tensor) else value)
+    if not isinstance(value, Tensor):
+        return as_number(label, value)
+    if value.numel() != 1:
+        raise ShapeError(
+            f"{label} must be a number or a tensor of one element; shape {value.shape} was given."
+        )
+    return as_number(label, value.item())
 
 
 class InFormat(Placement, total=False):
@@ -49,6 +64,7 @@ def empty(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[In
 
     Raises:
         ShapeError: a size is negative, or the memory format is for another number of dimensions.
+        TypeError: a size is not an integer, or both `sizes` and `size` were given.
     """
     return filled(new_shape(sizes, size), None, dtype_or_default(dtype), **options)
 
@@ -66,13 +82,14 @@ def full(
         **options: `backend`, `device` and `requires_grad`, as in `tensor`.
 
     Raises:
-        ShapeError: `size` is not a sequence, or a size is negative.
+        ShapeError: `size` is not a sequence, a size is negative, or `fill_value` is a tensor of
+            another number of elements.
         DTypeError: `fill_value` is out of the range of the dtype.
         TypeError: a size is not an integer, or `fill_value` is not a number.
     """
     if not isinstance(size, (tuple, list, Sequence)):
         raise ShapeError(f"full() takes the shape as a sequence; size={size!r} was given.")
-    number = one_number("fill_value", fill_value)
+    number = one_number("full(): fill_value", fill_value)
     if dtype is None:
         dtype = fill_value.dtype if isinstance(fill_value, Tensor) else type_of_number(number)
     kind = as_dtype(dtype)
@@ -90,14 +107,18 @@ def ones(*sizes: Any, size: Any = None, dtype: Any = None, **options: Unpack[Pla
 
     Raises:
         ShapeError: a size is negative.
+        TypeError: a size is not an integer, or both `sizes` and `size` were given.
     """
     return filled(new_shape(sizes, size), 1, dtype_or_default(dtype), **options)
 
 
-def of_sizes_or_data(arguments: tuple[Any, ...], dtype: DType, backend: Backend = None) -> Tensor:
+def of_sizes_or_data(
+    name: str, arguments: tuple[Any, ...], dtype: DType, backend: Backend = None
+) -> Tensor:
     """Return an uninitialized tensor of the given sizes, or a tensor with a copy of data.
 
     Args:
+        name: the function that the user called.
         arguments: integers, which are sizes, or a single sequence, array or tensor.
         dtype: the dtype.
         backend: a backend or its name; by default that of a tensor, else the current one.
@@ -110,9 +131,12 @@ def of_sizes_or_data(arguments: tuple[Any, ...], dtype: DType, backend: Backend 
     if all(is_integer(each) and not isinstance(each, Tensor) for each in arguments):
         return empty(*(arguments or (0,)), dtype=dtype, backend=backend)
     if len(arguments) > 1:
-        raise TypeError(f"Tensor() takes sizes or a single sequence; {arguments!r} were given.")
+        raise TypeError(
+            f"{name}() takes integers, the sizes, or a single sequence, array or tensor; "
+            f"{arguments!r} were given."
+        )
     return tensor(arguments[0], dtype, backend)
 
 
 def _initialize(self: Tensor, sizes_or_data: tuple[Any, ...]) -> None:
-    self._become(of_sizes_or_data(sizes_or_data, get_default_dtype()))
+    self._become(of_sizes_or_data("Tensor", sizes_or_data, get_default_dtype()))

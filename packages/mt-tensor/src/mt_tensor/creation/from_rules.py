@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from mt_tensor.core.arguments import as_integer
+from mt_tensor.core.arguments import as_integer, check_addressable
 from mt_tensor.core.creation import (
     IgnoredOptions,
     Placement,
@@ -64,14 +64,16 @@ def arange(
         **others: `layout` and `pin_memory`, as in `tensor`.
 
     Raises:
-        ShapeError: `step` is zero or has the wrong sign, or there would be too many numbers.
+        ShapeError: `step` is zero or has the wrong sign, an argument is infinite or nan, or there
+            would be too many numbers.
         DTypeError: the dtype is bool, or the numbers are out of its range.
         TypeError: a bound or `step` is not a number.
     """
     if end is None:
         start, end = 0, start
-    first, bound = one_number("start", 0 if start is None else start), one_number("end", end)
-    each = one_number("step", step)
+    first = one_number("arange(): start", 0 if start is None else start)
+    bound = one_number("arange(): end", end)
+    each = one_number("arange(): step", step)
     exact = isinstance(first, int) and isinstance(bound, int) and isinstance(each, int)
     finite = exact or all(map(math.isfinite, (first, bound, each)))
     kind = int64 if exact else get_default_dtype()
@@ -91,7 +93,9 @@ def arange(
 def _sequence(
     first: Number, bound: Number, step: Number, kind: DType
 ) -> tuple[int, Number, Number] | None:
-    """Return the number of elements of `arange`, the first, and the step; None if it is infinite.
+    """Return the number of elements of `arange`, the first, and the step.
+
+    The result is None if `bound` cannot be reached: the step is zero or has the wrong sign.
 
     Raises:
         DTypeError: the numbers are out of the range of the dtype.
@@ -146,7 +150,7 @@ def linspace(
         DTypeError: the dtype is bool.
         TypeError: `steps` is not an integer, or `start` or `end` is not a number.
     """
-    values = _spaced(start, end, steps)
+    values = _spaced("linspace", start, end, steps)
     return from_values(values, _numeric("linspace", dtype_or_default(dtype)), **options)
 
 
@@ -160,7 +164,7 @@ def logspace(
 ) -> Tensor:
     """Return `base` to the power of `steps` evenly spaced numbers from `start` to `end`.
 
-    The other arguments are those of `linspace`.
+    `steps`, `dtype` and the options are those of `linspace`.
 
     Raises:
         ShapeError: `steps` is negative.
@@ -168,14 +172,20 @@ def logspace(
         TypeError: `steps` is not an integer, or another argument is not a number.
     """
     with np.errstate(all="ignore"):
-        values = np.power(float(as_number("base", base)), _spaced(start, end, steps))
+        values = np.power(
+            float(as_number("logspace(): base", base)), _spaced("logspace", start, end, steps)
+        )
     return from_values(values, _numeric("logspace", dtype_or_default(dtype)), **options)
 
 
-def _spaced(start: Any, end: Any, steps: int) -> Array:
+def _spaced(name: str, start: Any, end: Any, steps: int) -> Array:
     """Return evenly spaced numbers; each half is computed from its own end, as torch does."""
-    (count,) = new_shape(([steps],))
-    first, last = float(one_number("start", start)), float(one_number("end", end))
+    count = as_integer(f"{name}(): steps", steps)
+    if count < 0:
+        raise ShapeError(f"{name}() takes a non-negative number of steps; {count} was given.")
+    check_addressable((count,))
+    first = float(one_number(f"{name}(): start", start))
+    last = float(one_number(f"{name}(): end", end))
     up, down = np.linspace(first, last, count), np.linspace(last, first, count)
     half = (count + 1) // 2
     return np.concatenate([up[:half], down[::-1][half:]])
@@ -195,10 +205,11 @@ def _numeric(name: str, dtype: Any) -> DType:
 def eye(n: int, m: int | None = None, dtype: Any = None, **options: Unpack[Placement]) -> Tensor:
     """Return an n×m matrix with ones on the diagonal and zeros elsewhere; `m` is n by default.
 
-    The other arguments are those of `ones`.
+    `dtype` and the options are those of `ones`.
 
     Raises:
         ShapeError: a size is negative.
+        TypeError: a size is not an integer.
     """
     rows, columns = new_shape((n, n if m is None else m))
     return from_values(np.eye(rows, columns), dtype_or_default(dtype), **options)
@@ -222,22 +233,26 @@ def tril_indices(
     Raises:
         ShapeError: a size is negative.
         DTypeError: the dtype is neither int32 nor int64.
+        TypeError: a size or `offset` is not an integer.
     """
-    indices = _triangle(np.tril_indices, row, col, offset)
+    indices = _triangle("tril_indices", np.tril_indices, row, col, offset)
     return from_values(indices, _index_type("tril_indices", dtype), **options)
 
 
 def triu_indices(
     row: int, col: int, offset: int = 0, *, dtype: Any = None, **options: Unpack[Placement]
 ) -> Tensor:
-    """Return the indices of the elements on and above a diagonal; see `tril_indices`."""
-    indices = _triangle(np.triu_indices, row, col, offset)
+    """Return the indices of the elements of a matrix on and above a diagonal.
+
+    Arguments, results and errors are those of `tril_indices`.
+    """
+    indices = _triangle("triu_indices", np.triu_indices, row, col, offset)
     return from_values(indices, _index_type("triu_indices", dtype), **options)
 
 
-def _triangle(find: Any, row: int, col: int, offset: int) -> Array:
+def _triangle(name: str, find: Any, row: int, col: int, offset: int) -> Array:
     rows, columns = new_shape((row, col))
-    offset = max(-rows - 1, min(as_integer("offset", offset), columns + 1))
+    offset = max(-rows - 1, min(as_integer(f"{name}(): offset", offset), columns + 1))
     return np.stack(find(rows, offset, columns))
 
 

@@ -25,8 +25,8 @@ class Options(InFormat, total=False):
     """Options in which a new tensor differs from its model.
 
     Attributes:
-        dtype: the dtype; by default that of the other tensor.
-        backend: a backend or its name; by default that of the other tensor.
+        dtype: the dtype; by default that of the model.
+        backend: a backend or its name; by default that of the model.
     """
 
     dtype: Any
@@ -58,10 +58,17 @@ def full_like(input: Tensor, fill_value: Any, **options: Unpack[Options]) -> Ten
     Args:
         input: a tensor of the shape.
         fill_value: a number, or a tensor of one element.
-        **options: another `dtype`, `backend` or `device`, and `requires_grad`, as in `tensor`.
+        **options: another `dtype`, `backend` or `device`, and `requires_grad`, as in `tensor`; and
+            `memory_format`, as in `empty`.
+
+    Raises:
+        DTypeError: `fill_value` is out of the range of the dtype.
+        ShapeError: `fill_value` is a tensor of another number of elements, or the memory format is
+            for another number of dimensions.
+        TypeError: `fill_value` is neither a number nor a tensor.
     """
     chosen = after(input, options)
-    number = chosen["dtype"].checked(one_number("fill_value", fill_value))
+    number = chosen["dtype"].checked(one_number("full_like(): fill_value", fill_value))
     return filled(input.shape, number, **chosen)
 
 
@@ -78,38 +85,53 @@ def ones_like(input: Tensor, **options: Unpack[Options]) -> Tensor:
 
 
 def _filled_like(input: Tensor, number: int, options: Options) -> Tensor:
-    if not options:  # a fast path for optimizers, which call it for each parameter
+    if not options:  # a fast path for optimizers, which create a tensor for each parameter
         return input._full(input._tensor.layout.shape, number)
     return filled(input.shape, number, **after(input, options))
 
 
 def new(self: Tensor, *sizes_or_data: Any) -> Tensor:
-    """Return a tensor of the given sizes or data, with this dtype and backend."""
-    return of_sizes_or_data(sizes_or_data, self.dtype, self.backend)
+    """Return a tensor of the given sizes or data, with the dtype and backend of this tensor."""
+    return of_sizes_or_data("new", sizes_or_data, self.dtype, self.backend)
 
 
 def new_tensor(self: Tensor, data: Any, **options: Unpack[Options]) -> Tensor:
-    """Return a new tensor with a copy of `data`; see `mt_tensor.tensor`."""
+    """Return a new tensor with a copy of `data`; see `mt_tensor.tensor`.
+
+    The dtype and the backend are those of this tensor by default.
+    """
     return tensor(data, **after(self, options))
 
 
 def new_empty(self: Tensor, *sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
-    """Return an uninitialized tensor; see `mt_tensor.empty`."""
+    """Return an uninitialized tensor; see `mt_tensor.empty`.
+
+    The dtype and the backend are those of this tensor by default.
+    """
     return empty(*sizes, size=size, **after(self, options))
 
 
 def new_full(
     self: Tensor, size: Sequence[int], fill_value: Any, **options: Unpack[Options]
 ) -> Tensor:
-    """Return a tensor in which every element is `fill_value`; see `mt_tensor.full`."""
+    """Return a tensor in which every element is `fill_value`; see `mt_tensor.full`.
+
+    The dtype and the backend are those of this tensor by default.
+    """
     return full(size, fill_value, **after(self, options))
 
 
 def new_zeros(self: Tensor, *sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
-    """Return a tensor of zeros; see `mt_tensor.zeros`."""
+    """Return a tensor of zeros; see `mt_tensor.zeros`.
+
+    The dtype and the backend are those of this tensor by default.
+    """
     return zeros(*sizes, size=size, **after(self, options))
 
 
 def new_ones(self: Tensor, *sizes: Any, size: Any = None, **options: Unpack[Options]) -> Tensor:
-    """Return a tensor of ones; see `mt_tensor.ones`."""
+    """Return a tensor of ones; see `mt_tensor.ones`.
+
+    The dtype and the backend are those of this tensor by default.
+    """
     return ones(*sizes, size=size, **after(self, options))

@@ -20,7 +20,7 @@ class TensorType(type):
 
     def __call__(cls, *sizes_or_data: Any) -> Tensor:
         """Return a tensor of the given sizes or data; see `tensor`."""
-        return of_sizes_or_data(sizes_or_data, cls.dtype)
+        return of_sizes_or_data(cls.__name__, sizes_or_data, cls.dtype)
 
     def __instancecheck__(cls, instance: object) -> bool:
         """Return whether an object is a tensor of the dtype."""

@@ -12,7 +12,7 @@ from mt_tensor.core.dtypes import DType, Number, bfloat16, float16
 from mt_tensor.core.extensions import extends
 
 LARGEST = {float16: 65504.0, bfloat16: (2.0 - 2.0**-7) * 2.0**127}
-"""The largest numbers of the 16-bit dtypes."""
+"""The largest finite numbers of the 16-bit dtypes."""
 
 
 @extends("is exact")

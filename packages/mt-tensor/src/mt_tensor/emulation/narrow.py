@@ -1,4 +1,4 @@
-"""Run formulas of 16-bit arrays in float32, and round only the result."""
+"""Run formulas on 16-bit arrays in float32, and round only the result."""
 
 from __future__ import annotations
 

@@ -54,6 +54,9 @@ class Network(Module):
         inputs: the number of coordinates of a point.
         hidden: the widths of the hidden layers; with none the boundary is a straight line.
         seed: the seed of the initial values.
+
+    Raises:
+        ValueError: `inputs` or the width of a hidden layer is less than 1.
     """
 
     def __init__(self, inputs: int = 2, hidden: Iterable[int] = (10,), seed: int = 0) -> None:

@@ -71,8 +71,8 @@ def set_printoptions(
     for name, value in given.items():
         if name != "threshold" or value != math.inf:
             given[name] = as_integer(name, value, minimum=0)
-    check_choice("profile", profile, (None, *_PROFILES))
-    check_choice("sci_mode", sci_mode, (None, True, False))
+    check_choice("set_printoptions", "profile", profile, (None, *_PROFILES))
+    check_choice("set_printoptions", "sci_mode", sci_mode, (None, True, False))
     settings = {**_PROFILES.get(profile or "", {}), **given}
     _current().update(settings, sci_mode=sci_mode)
 

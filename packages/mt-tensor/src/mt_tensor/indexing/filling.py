@@ -1,6 +1,6 @@
 """Copies with some elements replaced: slices, masked elements, diagonals, arbitrary indices.
 
-All are composed of `scatter`, which is differentiable with respect to both arguments.
+All are composed of `scatter`, which is differentiable with respect to `input` and `src`.
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Number | Tensor) -
         DTypeError: `index` is not an integer tensor, or `value` is out of the range of the dtype.
         ShapeError: `value` is a tensor with dimensions.
         IndexingError: `dim` or an index is out of range, `index` is not 1-D, or `input` is 0-D.
+        TypeError: `value` is neither a number nor a tensor.
     """
     if input.ndim and index.dtype.kind == "integer":
         index = index.where(index >= 0, index + input.shape[normalize_dim(dim, input.ndim)])
@@ -97,8 +98,8 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     (index,) = nonzero(mask.flatten(), as_tuple=True)
     if source.numel() < index.numel():
         raise ShapeError(
-            f"masked_scatter() needs an element for each of {index.numel()} True in the mask; the "
-            f"source has {source.numel()}."
+            f"masked_scatter() needs one element of source for each of the {index.numel()} True "
+            f"elements of the mask; the source has {source.numel()}."
         )
     values = check_source("masked_scatter", input, index, source.flatten()[: index.numel()])
     return Scatter.apply(input.flatten(), 0, index, values).reshape(input.shape)
@@ -120,8 +121,8 @@ def index_put(
     Raises:
         TypeError: `indices` is not a tuple or list.
         DTypeError: the dtypes of `values` and `input` differ.
-        IndexingError: an index is out of range.
-        ShapeError: `values` does not broadcast.
+        IndexingError: an index is out of range, or is neither integer nor bool.
+        ShapeError: `values` does not broadcast to the shape of `input[indices]`.
     """
     if not isinstance(indices, tuple | list):
         raise TypeError(f"index_put() takes a tuple or list of indices; {indices!r} was given.")
@@ -198,7 +199,8 @@ def slice_scatter(
 
     Raises:
         ShapeError: the shape of `src` is not that of the slice.
-        IndexingError: `dim` is out of range.
+        IndexingError: `dim` is out of range, or `input` is 0-D.
+        DomainError: `step` is 0.
     """
     before = (slice(None),) * existing_dim("slice_scatter", dim, input.shape)
     return _with_view("slice_scatter", input, lambda x: x[(*before, slice(start, end, step))], src)

@@ -74,10 +74,12 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """Return elements at indices along `dim`, such as those of `argmax` or `argsort`.
 
+    The result has the shape of `indices`, broadcast.
+
     Args:
         input: any tensor.
         indices: int64 or int32; broadcast with `input` in all dimensions but `dim`.
-        dim: the dimension; None to index the flattened tensor.
+        dim: the dimension; None to index the flattened tensor with the flattened indices.
 
     Raises:
         DTypeError: `indices` is neither int64 nor int32.
@@ -124,7 +126,7 @@ def take(input: Tensor, index: Tensor) -> Tensor:
 
 @validate_call
 def argwhere(input: Tensor) -> Tensor:
-    """Return the indices of nonzero elements, one element per row."""
+    """Return the indices of nonzero elements: int64 of shape (n, `input.ndim`), as `nonzero`."""
     return _nonzero(input.detach())[: input.ndim].T.contiguous()
 
 
@@ -143,6 +145,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
         DTypeError: `indices` is not an integer tensor.
         ShapeError: a size is negative.
         IndexingError: an index is out of range.
+        TypeError: a size is not an integer.
     """
     if indices.dtype.kind != "integer":
         raise DTypeError(f"unravel_index() takes integer indices; {indices.dtype.name} was given.")

@@ -1,6 +1,7 @@
 """Write by index along a dimension: scatter, its reductions, and operations composed from them.
 
-Each returns a copy. If an index is repeated, reductions combine all source elements.
+Each returns a copy, except `index_add_`. If an index is repeated, reductions combine all source
+elements.
 """
 
 from __future__ import annotations
@@ -155,7 +156,10 @@ def check_source(name: str, input: Tensor, index: Tensor, source: Tensor) -> Ten
 
 @validate_call
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """Return a copy of `input` plus `src[i][j][k]` at `[i][index[i][j][k]][k]`, for `dim` 1 of 3.
+    """Return a copy of `input` with elements of `src` added at indices along `dim`.
+
+    For three dimensions and `dim=1`, `src[i][j][k]` is added at `[i][index[i][j][k]][k]`. The
+    arguments are those of `scatter_reduce`.
 
     Raises:
         DTypeError: `index` is neither int64 nor int32, or the dtype of `src` differs.
@@ -176,9 +180,10 @@ def scatter(
     value: Number | None = None,
     reduce: str | None = None,
 ) -> Tensor:
-    """Return a copy of `input` with `src[i][j][k]` at `[i][index[i][j][k]][k]`, for `dim` 1 of 3.
+    """Return a copy of `input` with elements of `src` stored at indices along `dim`.
 
-    For repeated indices, it is undefined which source element is stored.
+    For three dimensions and `dim=1`, `src[i][j][k]` is stored at `[i][index[i][j][k]][k]`. For
+    repeated indices, it is undefined which source element is stored.
 
     Args:
         input: at least as long as `index` in every dimension but `dim`.
@@ -198,7 +203,7 @@ def scatter(
         TypeError: both `src` and `value` were given, or neither.
     """
     if reduce is not None:
-        check_choice("reduce", reduce, _OLD_NAMES)
+        check_choice("scatter", "reduce", reduce, _OLD_NAMES)
     if (src is None) == (value is None):
         raise TypeError("scatter() takes either src, a tensor or number, or value, a number.")
     dim, index = checked_index("scatter", input, dim, index)
@@ -242,7 +247,7 @@ def scatter_reduce(
         IndexingError: `dim` or an index is out of range, or `input` is 0-D.
         DomainError: `reduce` has another value.
     """
-    check_choice("reduce", reduce, REDUCTIONS)
+    check_choice("scatter_reduce", "reduce", reduce, REDUCTIONS)
     dim, index = checked_index("scatter_reduce", input, dim, index)
     source = check_source("scatter_reduce", input, index, src)
     return _reduced(input, dim, index, source, reduce, include_self)
@@ -365,7 +370,7 @@ def _added_slices(
     dim, index = checked_slices("index_add", input, dim, index, source)
     if not source.is_floating_point() and isinstance(alpha, float) and alpha.is_integer():
         alpha = int(alpha)
-    alpha = checked_factor("alpha", alpha, source.dtype)
+    alpha = checked_factor("index_add(): alpha", alpha, source.dtype)
     added = source if alpha == 1 else elementwise("mul", source, alpha).to(source.dtype)
     full_index = along(index, dim, input._tensor.layout.shape)
     return dim, full_index, check_source("index_add", input, full_index, added)
@@ -392,12 +397,14 @@ def index_reduce(
         include_self: whether the reductions include the elements of `input`.
 
     Raises:
-        DTypeError: `index` is not an integer tensor, or the dtype of `source` differs.
+        DTypeError: `index` is not an integer tensor, the dtype of `source` differs, or the
+            reduction is the mean of bool tensors.
         IndexingError: `dim` or an index is out of range, `index` is not 1-D, `input` is 0-D, or
             `source` has another shape.
         DomainError: `reduce` has another value.
     """
-    check_choice("reduce", reduce, REDUCTIONS[1:])  # for sums there is index_add()
+    # for sums there is index_add()
+    check_choice("index_reduce", "reduce", reduce, REDUCTIONS[1:])
     dim, index = checked_slices("index_reduce", input, dim, index, source)
     full_index = along(index, dim, input.shape)
     source = check_source("index_reduce", input, full_index, source)
@@ -421,9 +428,11 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """
     if input.dtype is not int64:
         raise DTypeError(f"one_hot() takes classes of int64; {input.dtype.name} was given.")
-    num_classes = as_integer("num_classes", num_classes, minimum=-1)
+    num_classes = as_integer("one_hot(): num_classes", num_classes, minimum=-1)
     if not input.numel() and num_classes < 1:
-        raise ShapeError("one_hot() of an empty tensor needs num_classes.")
+        raise ShapeError(
+            f"one_hot() of an empty tensor needs a positive num_classes; {num_classes} was given."
+        )
     low, high = lowest_and_highest(input)
     count = high + 1 if num_classes == -1 else num_classes
     if low < 0 or high >= count:

@@ -211,7 +211,7 @@ def _store_slices(x: Tensor, dim: int, index: Tensor, value: Tensor) -> None:
 
 
 def _put(x: Tensor, picks: list[Pick], value: Tensor) -> Tensor:
-    """Return a copy of `x` with `value` at the indexed elements; it is differentiable in both."""
+    """Return a copy of `x` with `value` at the indexed elements, differentiable in both."""
     index = _pick(flat_indices(x), picks)
     source = _without_leading_ones(value.to(x.backend).to(x.dtype), index.shape)
     source = source.expand(index.shape).reshape(-1)

@@ -2,7 +2,7 @@
 
 NumPy's `where` branches at each element. For conditions without a pattern, mispredictions make it
 ten times as slow as a sum. Here bits are selected by a mask that is all ones where the condition is
-True, which preserves -0.0 and nan.
+True. This preserves -0.0 and nan.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mt_tensor.core.dtypes import Array
 from mt_tensor.core.numpy_functions import SPECIAL_CASES
 
 MANY = 2048
-"""The number of elements above which this is faster than NumPy's `where`."""
+"""The number of elements from which masks are faster than NumPy's `where`."""
 
 _BITS = {width: np.dtype(f"i{width}") for width in (1, 2, 4, 8)}
 """Integer dtypes by their number of bytes."""

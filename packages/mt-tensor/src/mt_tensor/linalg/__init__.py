@@ -1,7 +1,7 @@
 """Linear algebra under the names of `torch.linalg`.
 
-The last two dimensions are matrices, all others are batch dimensions. Everything except products
-and norms that need no singular values runs on the host, where NumPy calls LAPACK in float64.
+The last two dimensions are matrices; all others are batch dimensions. Everything except products
+and norms that need no singular values runs on the host in float64, mostly in NumPy's LAPACK.
 Gradients are composed of tensor operations, so they are differentiable.
 """
 

@@ -155,7 +155,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:  # noqa: N803
 def _eigen(name: str, x: Tensor, uplo: str) -> tuple[Tensor, Tensor]:
     """Return views of the eigenvalues and the eigenvectors."""
     check_matrices(name, x)
-    check_choice("UPLO", uplo, ("L", "U"))
+    check_choice(name, "UPLO", uplo, ("L", "U"))
     return _unpacked(SymmetricEigen.apply(x, uplo, name))
 
 
@@ -319,7 +319,7 @@ def qr(A: Tensor, mode: str = "reduced") -> Orthogonal:  # noqa: N803
         DomainError: `mode` has another value.
     """
     check_matrices("qr", A, square=False)
-    check_choice("mode", mode, ("reduced", "complete", "r"))
+    check_choice("qr", "mode", mode, ("reduced", "complete", "r"))
     rows, columns = A.shape[-2:]
     if mode == "complete" and rows > columns:
         _check_no_gradient("qr() of complete factors", "mode='reduced'", A)

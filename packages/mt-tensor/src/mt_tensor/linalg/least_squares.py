@@ -55,23 +55,24 @@ def matrix_rank(
             not square.
         DTypeError: `A` has another dtype.
         LinAlgError: an element is infinite or nan.
-        TypeError: a tolerance is neither a number nor a tensor.
+        TypeError: a tolerance is neither a number nor a tensor, or `tol` was given together with
+            `atol` or `rtol`.
     """
     check_matrices("matrix_rank", A, square=hermitian)
     if tol is not None:
         if atol is not None or rtol is not None:
             raise TypeError("matrix_rank() takes tol, or atol and rtol; both were given.")
         atol, rtol = tol, 0.0
-    smallest = _tolerance("atol", 0.0 if atol is None else atol)
+    smallest = _tolerance("matrix_rank(): atol", 0.0 if atol is None else atol)
     if rtol is None:
         positive = smallest > 0
         relative = (
             elementwise("where", positive, 0.0, default_rtol(A))
             if isinstance(positive, Tensor)
-            else _tolerance("rtol", 0.0 if positive else default_rtol(A))
+            else _tolerance("matrix_rank(): rtol", 0.0 if positive else default_rtol(A))
         )
     else:
-        relative = _tolerance("rtol", rtol)
+        relative = _tolerance("matrix_rank(): rtol", rtol)
     x = A.detach()
     if hermitian:
         values = lapack("matrix_rank", _magnitudes, x.tril(), finite=True)
@@ -89,9 +90,9 @@ def _magnitudes(a: Array) -> Array:
     return np.abs(np.linalg.eigvalsh(a))
 
 
-def _tolerance(name: str, given: Any) -> Any:
+def _tolerance(label: str, given: Any) -> Any:
     """Return a tolerance as a number, or as a tensor with a new last dimension."""
-    return given.detach().unsqueeze(-1) if isinstance(given, Tensor) else as_number(name, given)
+    return given.detach().unsqueeze(-1) if isinstance(given, Tensor) else as_number(label, given)
 
 
 # --- Least squares --------------------------------------------------------------------------------
@@ -178,7 +179,7 @@ def lstsq(
         IndexingError: the batch dimensions do not broadcast.
         DomainError: `driver` has another value.
     """
-    check_choice("driver", driver, (None, "gelsy", "gels", "gelsd", "gelss"))
+    check_choice("lstsq", "driver", driver, (None, "gelsy", "gels", "gelsd", "gelss"))
     check_matrices("lstsq", A, square=False)
     vector = is_vector(A, B)
     b = B.unsqueeze(-1) if vector else B
@@ -188,7 +189,7 @@ def lstsq(
             f"lstsq() was given A of shape {A.shape} and B of shape {B.shape}, which do not match: "
             "they must have the same number of rows."
         )
-    rcond = -1.0 if rcond is None else as_number("rcond", rcond)
+    rcond = -1.0 if rcond is None else as_number("lstsq(): rcond", rcond)
     if rcond < 0 or driver == "gels":
         rcond = default_rtol(A)
     a, b = broadcast_batches(A, b)

@@ -37,7 +37,7 @@ def vector_norm(
         IndexingError: a dimension is out of range or repeated; or there are no elements, and
             `ord` is negative or inf.
     """
-    return p_norm("vector_norm", x, as_number("ord", ord), dim, keepdim, dtype)
+    return p_norm("vector_norm", x, as_number("vector_norm(): ord", ord), dim, keepdim, dtype)
 
 
 @validate_call
@@ -78,7 +78,7 @@ def matrix_norm(
     rows, columns = normalize_dims(dim, x.ndim)
     if isinstance(ord, bool):
         raise TypeError(f"matrix_norm(): ord must be a number or a string; {ord!r} was given.")
-    check_choice("ord", ord, ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf))
+    check_choice("matrix_norm", "ord", ord, ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf))
     x = x.movedim((rows, columns), (-2, -1))
     if ord == "fro" or not x.numel():
         out = p_norm("matrix_norm", x, 2, (-2, -1))
@@ -126,5 +126,5 @@ def norm(
             f"dim={dim!r} were given."
         )
     if len(dims) == 1:
-        return p_norm("norm", A, as_number("ord", ord), dims[0], keepdim, dtype)
+        return p_norm("norm", A, as_number("norm(): ord", ord), dims[0], keepdim, dtype)
     return matrix_norm(A, ord, dims, keepdim, dtype=dtype)

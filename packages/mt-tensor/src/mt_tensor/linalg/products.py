@@ -37,7 +37,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """
     products = x * y
     check_floating("vecdot", products)
-    return products.sum(as_integer("dim", dim))
+    return products.sum(as_integer("vecdot(): dim", dim))
 
 
 @validate_call
@@ -64,7 +64,7 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
         DTypeError: `n` is negative, and the dtype is neither float32 nor float64.
         TypeError: `n` is not an integer.
     """
-    n = as_integer("n", n)
+    n = as_integer("matrix_power(): n", n)
     if input.ndim < 2 or input.shape[-1] != input.shape[-2]:
         raise ShapeError(f"matrix_power() takes square matrices; shape {input.shape} was given.")
     if n < 0:
@@ -96,6 +96,6 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
         TypeError: `N` is not an integer.
     """
     existing_dim("vander", -1, x.shape)
-    count = x.shape[-1] if N is None else as_integer("N", N, minimum=2)
+    count = x.shape[-1] if N is None else as_integer("vander(): N", N, minimum=2)
     check_addressable((*x.shape, count))
     return vectors.powers(x, np.arange(count))

@@ -69,12 +69,12 @@ class PseudoInverse(Function):
 
 
 def gradient_of_inverse(x: Tensor, p: Tensor, grad: Tensor) -> Tensor:
-    """Return the gradient of matrices of constant rank; see Golub and Pereyra, 1973.
+    """Return the gradient with respect to matrices of constant rank; see Golub and Pereyra, 1973.
 
     Args:
         x: the matrices.
         p: their pseudo-inverses.
-        grad: the gradient of `p`.
+        grad: the gradient with respect to `p`.
     """
     g = grad.mT
     left, right = g - x @ p @ g, g - g @ p @ x  # (I - x p) g and g (I - p x)
@@ -96,14 +96,15 @@ def pinv(A: Tensor, *, rtol: float | None = None) -> Tensor:  # noqa: N803
         LinAlgError: an element is infinite or nan.
         ShapeError: there are fewer than two dimensions.
         DTypeError: `A` has another dtype.
+        TypeError: `rtol` is not a number.
     """
-    return _pseudo_inverse("pinv", A, None if rtol is None else as_number("rtol", rtol))
+    return _pseudo_inverse("pinv", A, None if rtol is None else as_number("pinv(): rtol", rtol))
 
 
 @validate_call
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return the Moore-Penrose inverses of matrices; see `linalg.pinv`."""
-    return _pseudo_inverse("pinverse", input, as_number("rcond", rcond))
+    return _pseudo_inverse("pinverse", input, as_number("pinverse(): rcond", rcond))
 
 
 def _pseudo_inverse(name: str, x: Tensor, rtol: float | None) -> Tensor:
@@ -144,7 +145,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:  # noqa: N803
         left: whether `A` is on the left of `X`.
 
     Returns:
-        A tensor of the broadcast shape of `B`.
+        A tensor of the shape of `B`, with the broadcast batch dimensions.
 
     Raises:
         LinAlgError: a matrix is singular.
@@ -286,8 +287,11 @@ def slogdet(input: Tensor) -> SignAndLogarithm:
     The results for a singular matrix are 0 and -inf; its gradient raises `LinAlgError`. The sign of
     a determinant that is nan is 0.
 
+    Args:
+        input: shape (*batch, n, n), float32 or float64.
+
     Returns:
-        The named tuple `(sign, logabsdet)`.
+        The named tuple `(sign, logabsdet)`, of shape (*batch,).
 
     Raises:
         ShapeError: the matrices are not square.

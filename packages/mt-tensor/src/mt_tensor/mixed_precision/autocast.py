@@ -67,7 +67,7 @@ DEVICES = {
 _lock = threading.Lock()
 
 
-def _checked(device_type: Any) -> str:
+def _checked(name: str, device_type: Any) -> str:
     """Check a device type, and return it.
 
     Raises:
@@ -76,11 +76,11 @@ def _checked(device_type: Any) -> str:
     """
     if not isinstance(device_type, str):
         raise TypeError(
-            f"device_type must be a string, as in autocast('cpu'); {device_type!r} was given."
+            f"{name}(): device_type must be a string, such as 'cpu'; {device_type!r} was given."
         )
     if device_type not in DEVICES:
         raise DomainError(
-            f"autocast() supports the device types {' and '.join(map(repr, DEVICES))}; "
+            f"{name}() supports the device types {' and '.join(map(repr, DEVICES))}; "
             f"{device_type!r} was given."
         )
     return device_type
@@ -116,7 +116,7 @@ class autocast:  # noqa: N801 - torch's name
         enabled: bool = True,
         cache_enabled: bool | None = None,
     ) -> None:
-        self.device = _checked(device_type)
+        self.device = _checked("autocast", device_type)
         check_flags(enabled=enabled, cache_enabled=cache_enabled is None or cache_enabled)
         self.fast_dtype = DEVICES[device_type][0] if dtype is None else as_dtype(dtype)
         if not self.fast_dtype.is_narrow:
@@ -183,11 +183,19 @@ def recasting() -> Iterator[None]:
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """Return whether an `autocast` block for a device type is active."""
-    return active_precisions.get().get(_checked(device_type)) is not None
+    """Return whether an `autocast` block for a device type is active.
+
+    Raises:
+        DomainError: the device type is not supported.
+    """
+    return active_precisions.get().get(_checked("is_autocast_enabled", device_type)) is not None
 
 
 def get_autocast_dtype(device_type: str) -> DType:
-    """Return the 16-bit dtype of the active `autocast` block for a device type, or the default."""
-    now = active_precisions.get().get(_checked(device_type))
+    """Return the 16-bit dtype of the active `autocast` block for a device type, or the default.
+
+    Raises:
+        DomainError: the device type is not supported.
+    """
+    now = active_precisions.get().get(_checked("get_autocast_dtype", device_type))
     return DEVICES[device_type][0] if now is None else now.dtype

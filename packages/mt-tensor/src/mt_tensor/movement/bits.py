@@ -39,8 +39,8 @@ def _reinterpreted(self: Tensor, *shape: Any, size: Any = None, dtype: Any = Non
         return self.detach()
     if target is bool_:
         raise DTypeError(
-            f"{data.dtype.name} cannot be viewed as bool, whose bytes are 0 or 1: compare, as in "
-            "x != 0."
+            f"view(): {data.dtype.name} cannot be viewed as bool, whose bytes are 0 or 1: compare, "
+            "as in x != 0."
         )
     view = data.with_layout(_reinterpreted_layout(data.layout, target))
     view._storage = _reinterpreted_storage(backend, data.storage, target)
@@ -66,7 +66,7 @@ def _reinterpreted_layout(layout: Layout, dtype: DType) -> Layout:
     shape, strides, offset = layout.shape, layout.strides, layout.offset
     if old == new:
         return layout_of(dtype, shape, strides, offset)
-    what = f"to view {layout.dtype.name} as {dtype.name}"
+    what = f"view(): to view {layout.dtype.name} as {dtype.name}"
     if not shape or strides[-1] != 1:
         raise ShapeError(
             f"{what}, the last dimension must be contiguous; shape {shape} and strides {strides} "

@@ -69,7 +69,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     Raises:
         IndexingError: a dimension is out of range, or both are the same.
     """
-    offset = as_integer("offset", offset)
+    offset = as_integer("diagonal(): offset", offset)
     first, second = normalize_dim(dim1, input.ndim), normalize_dim(dim2, input.ndim)
     if first == second:
         raise IndexingError(f"diagonal() needs two dimensions; {dim1} and {dim2} are the same.")
@@ -80,10 +80,15 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
     """Return a matrix with a 1-D tensor on a diagonal, or a copy of a diagonal of a matrix.
 
+    Args:
+        input: a vector of n elements, for an m×m matrix with m = n + abs(diagonal); or a matrix.
+        diagonal: 0 for the main diagonal, positive above it, negative below.
+
     Raises:
         ShapeError: `input` is neither 1-D nor 2-D.
+        TypeError: `diagonal` is not an integer.
     """
-    offset = as_integer("diagonal", diagonal)
+    offset = as_integer("diag(): diagonal", diagonal)
     if input.ndim == 2:
         return Diagonal.apply(input, offset, 0, 1).clone()
     if input.ndim != 1:
@@ -122,7 +127,7 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
 
 def _zeroed_triangle(name: str, input: Tensor, diagonal: int, upper: bool) -> Tensor:
     """Return a copy with zeros above or below a diagonal."""
-    offset = as_integer("diagonal", diagonal)
+    offset = as_integer(f"{name}(): diagonal", diagonal)
     check_dimensions(name, 2, input)
     offset = min(max(offset, -input.shape[-2]), input.shape[-1])  # equivalent beyond these
     mask = _triangle(*input.shape[-2:], offset, upper, input.backend)

@@ -77,7 +77,8 @@ def check_list(name: str, tensors: Any) -> list[Layout]:
     """
     if not isinstance(tensors, (list, tuple, Sequence)):  # the check of the last is slower
         raise TypeError(
-            f"{name}() takes a list or tuple of tensors; a {type(tensors).__name__} was given."
+            f"{name}() takes a list or tuple of tensors; an object of type "
+            f"{type(tensors).__name__} was given."
         )
     if not tensors:
         raise ShapeError(f"{name}() needs at least one tensor; an empty list was given.")
@@ -110,6 +111,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     Raises:
         ShapeError: no tensor was given, or the shapes differ in a dimension other than `dim`.
         IndexingError: `dim` is out of range.
+        TypeError: `tensors` is not a sequence of tensors.
     """
     return joined("cat", tensors, dim)
 
@@ -141,6 +143,7 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     Raises:
         ShapeError: no tensor was given, or the shapes differ.
         IndexingError: `dim` is out of range.
+        TypeError: `tensors` is not a sequence of tensors.
     """
     layouts = set(check_list("stack", tensors))
     shape = tensors[0]._tensor.layout.shape

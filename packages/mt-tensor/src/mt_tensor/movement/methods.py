@@ -17,14 +17,18 @@ from mt_tensor.movement import rearranging, splitting
 
 
 def H(self: Tensor) -> Tensor:  # noqa: N802 - torch's name
-    """The transpose of a matrix, as a view; also its adjoint, since elements are real."""
+    """The transpose of a matrix, as a view; also its adjoint, since elements are real.
+
+    Raises:
+        ShapeError: the tensor is not a matrix.
+    """
     if self.ndim != 2:
         raise ShapeError(f"H needs a matrix; this tensor has shape {self.shape}. Use mH.")
     return self.mT
 
 
 def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
-    """Return views of pieces along a dimension."""
+    """Return views of consecutive pieces along a dimension; see `mt_tensor.split`."""
     return splitting.split(self, split_size, dim)
 
 
@@ -49,13 +53,22 @@ def repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
 
 
 def tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
-    """Repeat the tensor along each dimension; missing counts in front are 1."""
+    """Repeat the tensor along each dimension; missing counts in front are 1.
+
+    Raises:
+        ShapeError: a count is negative.
+    """
     return rearranging.tile(self, as_integers(times, dims))
 
 
 @validate_call
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Merge the dimensions from `start_dim` to `end_dim`, inclusive, into one."""
+    """Merge the dimensions from `start_dim` to `end_dim`, inclusive, copying only if necessary.
+
+    Raises:
+        ShapeError: `start_dim` is after `end_dim`.
+        IndexingError: a dimension is out of range.
+    """
     start, end = normalize_dim(start_dim, input.ndim), normalize_dim(end_dim, input.ndim)
     if start > end:
         raise ShapeError(
@@ -68,18 +81,30 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
-    """Return a view expanded to the shape of another tensor."""
+    """Return a view expanded to the shape of another tensor.
+
+    Raises:
+        ShapeError: this shape cannot be expanded to that of `other`.
+    """
     require_tensors("expand_as", other)
     return self.expand(other.shape)
 
 
 def view_as(self: Tensor, other: Tensor) -> Tensor:
-    """Return a view in the shape of another tensor."""
+    """Return a view in the shape of another tensor.
+
+    Raises:
+        ShapeError: the numbers of elements differ, or no strides can address that shape.
+    """
     require_tensors("view_as", other)
     return self.view(other.shape)
 
 
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
-    """Return the same elements in the shape of another tensor."""
+    """Return the same elements in the shape of another tensor, copying only if necessary.
+
+    Raises:
+        ShapeError: the numbers of elements differ.
+    """
     require_tensors("reshape_as", other)
     return self.reshape(other.shape)

@@ -63,8 +63,9 @@ def pad(
         ShapeError: `pad` has an odd length or too many numbers, or crops too much.
         DomainError: `mode` has another value.
         DTypeError: `value` is out of the range of the dtype.
+        TypeError: `value` is not a number, or a number of elements is not an integer.
     """
-    check_choice("mode", mode, ["constant"])
+    check_choice("pad", "mode", mode, ["constant"])
     padding = as_integers((pad,))
     if len(padding) % 2 or len(padding) > 2 * input.ndim:
         raise ShapeError(
@@ -83,6 +84,6 @@ def pad(
     inside = Slice.apply(input, crop, ones, kept) if kept != input.shape else input
     if shape == kept:
         return inside.clone()
-    number = input.dtype.checked(as_number("value", 0 if value is None else value))
+    number = input.dtype.checked(as_number("pad(): value", 0 if value is None else value))
     starts = tuple(max(b, 0) for b in before)
     return Embed.apply(inside, shape, starts, ones, inside._tensor.shape, number)

@@ -66,6 +66,8 @@ def tile(input: Tensor, dims: Sequence[int]) -> Tensor:
         ShapeError: a number is negative.
     """
     counts = as_integers((dims,))
+    if any(count < 0 for count in counts):
+        raise ShapeError(f"tile() takes non-negative integers; {counts} was given.")
     missing = max(input.ndim - len(counts), 0)
     return input.repeat(*(1,) * missing, *counts)
 
@@ -161,13 +163,21 @@ moveaxis = movedim
 
 @validate_call
 def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Return a view with two dimensions swapped, like `transpose`."""
+    """Return a view with two dimensions swapped, like `transpose`.
+
+    Raises:
+        IndexingError: a dimension is out of range.
+    """
     return input.transpose(dim0, dim1)
 
 
 @validate_call
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
-    """Return a view with two dimensions swapped, like `transpose`."""
+    """Return a view with two dimensions swapped, like `transpose`.
+
+    Raises:
+        IndexingError: a dimension is out of range.
+    """
     return input.transpose(axis0, axis1)
 
 
@@ -210,7 +220,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """
     lines = tuple(tensors[0]) if len(tensors) == 1 and isinstance(tensors[0], Sequence) else tensors
     require_tensors("meshgrid", *lines)
-    check_choice("indexing", indexing, ("ij", "xy"))
+    check_choice("meshgrid", "indexing", indexing, ("ij", "xy"))
     if not lines or any(line.ndim > 1 for line in lines):
         shapes = ", ".join(str(line.shape) for line in lines)
         given = f"shape(s) {shapes}" if lines else "none"

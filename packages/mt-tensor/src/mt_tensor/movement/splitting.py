@@ -42,7 +42,7 @@ def split(
                 f"{size}, the size of dimension {dim}."
             )
         return _pieces(tensor, d, lengths)
-    length = as_integer("split_size_or_sections", split_size_or_sections)
+    length = as_integer("split(): split_size_or_sections", split_size_or_sections)
     if length < 0 or (length == 0 and size):
         raise ShapeError(f"split() takes a positive length of the pieces; {length} was given.")
     if not size:
@@ -81,7 +81,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         TypeError: `chunks` is not an integer.
     """
     d = existing_dim("chunk", dim, input.shape)
-    count = as_integer("chunks", chunks, minimum=1)
+    count = as_integer("chunk(): chunks", chunks, minimum=1)
     size = input.shape[d]
     if size:
         return split(input, -(-size // count), d)
@@ -112,7 +112,7 @@ def tensor_split(
     if isinstance(indices_or_sections, Tensor):
         indices_or_sections = indices_or_sections.tolist()
     if not isinstance(indices_or_sections, Sequence):
-        count = as_integer("indices_or_sections", indices_or_sections, minimum=1)
+        count = as_integer("tensor_split(): indices_or_sections", indices_or_sections, minimum=1)
         _check_count("tensor_split", count, size)
         return _pieces(input, d, [size // count + (i < size % count) for i in range(count)])
     cuts = [None, *as_integers((indices_or_sections,)), None]
@@ -129,6 +129,7 @@ def hsplit(input: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Ten
 
     Raises:
         ShapeError: `input` is 0-D, or the size is not a multiple of the number of sections.
+        DomainError: the number of sections is not positive.
     """
     return _even_split("hsplit", input, indices_or_sections, min(1, input.ndim - 1), min_ndim=1)
 
@@ -151,7 +152,7 @@ def _even_split(
     """Split a tensor of at least `min_ndim` dimensions at indices or into equal sections."""
     check_dimensions(name, min_ndim, input)
     if not isinstance(indices_or_sections, Sequence):
-        count = as_integer("indices_or_sections", indices_or_sections, minimum=1)
+        count = as_integer(f"{name}(): indices_or_sections", indices_or_sections, minimum=1)
         if input.shape[dim] % count:
             raise ShapeError(
                 f"{name}() cannot split {input.shape[dim]} element(s) into {count} sections of "
@@ -174,7 +175,11 @@ def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 @validate_call
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """Return views of all slices along a dimension, which is dropped."""
+    """Return views of all slices along a dimension, which is dropped.
+
+    Raises:
+        IndexingError: `dim` is out of range, or `input` is 0-D.
+    """
     d = existing_dim("unbind", dim, input.shape)
     before = (slice(None),) * d
     return tuple([Select.apply(input, (*before, i)) for i in range(input.shape[d])])
@@ -190,7 +195,7 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     d = existing_dim("unflatten", dim, input.shape)
     given = as_integers((sizes,))
     if not given:
-        raise ShapeError("unflatten() needs at least one size.")
+        raise ShapeError("unflatten() needs at least one size; () was given.")
     return input.view(
         *input.shape[:d], *resolve_shape(given, input.shape[d]), *input.shape[d + 1 :]
     )

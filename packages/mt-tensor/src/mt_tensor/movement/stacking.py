@@ -192,7 +192,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     """
     if input.ndim != 1:
         raise ShapeError(f"combinations() takes a 1-D tensor; shape {input.shape} was given.")
-    r = as_integer("r", r, minimum=0)
+    r = as_integer("combinations(): r", r, minimum=0)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     chosen = list(choose(range(input.shape[0]), r)) if r else []
     positions = np.array(chosen, np.int64).reshape((len(chosen), r) if r else (0,))

@@ -70,7 +70,7 @@ def as_strided(
             default.
 
     Raises:
-        ShapeError: `size` and `stride` have different lengths, or one of them is negative.
+        ShapeError: `size` and `stride` have different lengths, or a size or stride is negative.
         IndexingError: the view exceeds the storage, or the offset is negative.
         TypeError: a size, stride or offset is not an integer.
         CompileError: a program is being recorded, and `storage_offset` was given, or the view reads
@@ -86,7 +86,7 @@ def as_strided(
     offset = source.offset
     if storage_offset is not None:
         refuse_to_capture("reads a position in memory")
-        offset = as_integer("storage_offset", storage_offset)
+        offset = as_integer("as_strided(): storage_offset", storage_offset)
     if 0 in shape:
         offset = source.offset  # no elements, but the offset must stay inside the storage
     else:

@@ -47,7 +47,8 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
         IndexingError: `dim` is out of range, the range is not inside it, or `input` is 0-D.
     """
     d = existing_dim("narrow", dim, input.shape)
-    start, length = as_integer("start", start), as_integer("length", length)
+    start = as_integer("narrow(): start", start)
+    length = as_integer("narrow(): length", length)
     if -input.shape[d] <= start < 0:
         start += input.shape[d]
     if start < 0 or length < 0 or start + length > input.shape[d]:
@@ -63,11 +64,11 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     """Return a view of the slice at an index along a dimension, which is dropped.
 
     Raises:
-        IndexingError: the dimension or index is out of range.
+        IndexingError: the dimension or index is out of range, or `input` is 0-D.
         TypeError: `index` is not an integer.
     """
     dim = existing_dim("select", dim, input.shape)
-    return input[(slice(None),) * dim + (as_integer("index", index),)]
+    return input[(slice(None),) * dim + (as_integer("select(): index", index),)]
 
 
 @validate_call
@@ -77,7 +78,11 @@ def ravel(input: Tensor) -> Tensor:
 
 
 def flip(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
-    """Return a copy with the order of elements reversed along dimensions."""
+    """Return a copy with the order of elements reversed along dimensions.
+
+    Raises:
+        IndexingError: a dimension is out of range or repeated.
+    """
     reverse = normalize_dims(as_integers(axes, dims), self.ndim)
     steps = tuple(slice(None, None, -1 if d in reverse else 1) for d in range(self.ndim))
     return self[steps].clone()
@@ -119,7 +124,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
         IndexingError: a dimension is out of range or repeated.
     """
     check_dimensions("rot90", 2, input)
-    k, named = as_integer("k", k), as_integers((dims,))
+    k, named = as_integer("rot90(): k", k), as_integers((dims,))
     if len(named) != 2:
         raise ShapeError(f"rot90() needs two dimensions; dims={named} was given.")
     first, second = normalize_dims(named, input.ndim)
@@ -145,7 +150,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
         IndexingError: a dimension is out of range, or both are the same.
     """
     existing_dim("diag_embed", -1, input.shape)
-    offset = as_integer("offset", offset)
+    offset = as_integer("diag_embed(): offset", offset)
     first, second = (normalize_dim(dim, input.ndim + 1) for dim in (dim1, dim2))
     if first == second:
         raise IndexingError(f"diag_embed() needs two dimensions; {dim1} and {dim2} are the same.")
@@ -157,5 +162,8 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 
 @validate_call
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
-    """Return a matrix with all elements of `input` on a diagonal."""
-    return diag(input.reshape(-1), offset)
+    """Return a matrix with all elements of `input` on a diagonal.
+
+    `offset` is 0 for the main diagonal, positive above it, negative below.
+    """
+    return diag(input.reshape(-1), as_integer("diagflat(): offset", offset))

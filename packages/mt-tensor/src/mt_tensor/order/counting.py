@@ -159,7 +159,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         raise ShapeError(f"bincount() takes 1-D tensors of equal length; {shapes} given.")
     if input.dtype.kind != "integer":
         raise DTypeError(f"bincount() takes integers; {input.dtype.name} was given.")
-    minlength = as_integer("minlength", minlength, minimum=0)
+    minlength = as_integer("bincount(): minlength", minlength, minimum=0)
     low, high = lowest_and_highest(input)
     if low < 0:
         raise DomainError(f"bincount() takes non-negative integers; {low} was given.")
@@ -190,10 +190,10 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> T
         TypeError: `bins` is not an integer, or a bound is not a number.
     """
     check_floating("histc", input)
-    bins = as_integer("bins", bins, minimum=1)
+    bins = as_integer("histc(): bins", bins, minimum=1)
     check_addressable((bins,))
     values = input._numbers().reshape(-1).astype(input.dtype.computed.numpy, copy=False)
-    low, high = float(as_number("min", min)), float(as_number("max", max))
+    low, high = float(as_number("histc(): min", min)), float(as_number("histc(): max", max))
     if low == high and values.size:
         low, high = float(values.min()), float(values.max())
     if low == high:

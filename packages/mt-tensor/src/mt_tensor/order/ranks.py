@@ -25,7 +25,7 @@ from mt_tensor.order.sorting import sort
 
 @validate_call
 def msort(input: Tensor) -> Tensor:
-    """Sort in ascending order along dimension 0."""
+    """Return the elements sorted in ascending order along dimension 0."""
     return sort(input, 0).values
 
 
@@ -48,7 +48,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Val
         TypeError: `k` is not an integer.
     """
     dim = normalize_dim(dim, input.ndim)
-    k = as_integer("k", k)
+    k = as_integer("kthvalue(): k", k)
     size = input.shape[dim] if input.ndim else 1
     if not 1 <= k <= size:
         raise ShapeError(
@@ -91,6 +91,7 @@ def quantile(
         DomainError: `q` is not from 0 to 1, or `interpolation` has another value.
         ShapeError: there are no elements, or `q` has more than one dimension.
         IndexingError: `dim` is out of range.
+        TypeError: `q` is neither a number nor a tensor.
     """
     return _quantile("quantile", False, input, q, dim, keepdim, interpolation)
 
@@ -121,7 +122,7 @@ def _quantile(
     interpolation: str,
 ) -> Tensor:
     check_float32_or_float64(name, input)
-    check_choice("interpolation", interpolation, _INTERPOLATIONS)
+    check_choice(name, "interpolation", interpolation, _INTERPOLATIONS)
     fractions = _checked_fractions(name, input, q)
     flat = dim is None or not input.ndim
     axis = -1 if dim is None else normalize_dim(dim, input.ndim)
@@ -168,7 +169,7 @@ def _checked_fractions(name: str, input: Tensor, q: Any) -> Any:
             )
         fractions = np.array(q.backend.to_host(q._tensor))
     else:
-        fractions = np.asarray(as_number("q", q), input.dtype.numpy)
+        fractions = np.asarray(as_number(f"{name}(): q", q), input.dtype.numpy)
     if not np.all((fractions >= 0) & (fractions <= 1)):
         raise DomainError(f"{name}() takes q from 0 to 1; {q!r} was given.")
     return fractions
@@ -209,7 +210,7 @@ def diff(
         TypeError: `n` is not an integer.
     """
     dim = existing_dim("diff", dim, input.shape)
-    n = as_integer("n", n, minimum=0)
+    n = as_integer("diff(): n", n, minimum=0)
     parts: Sequence[Any] = [part for part in (prepend, input, append) if part is not None]
     out = cat(parts, dim) if len(parts) > 1 else input
     name = "logical_xor" if out.dtype is bool_ else "sub"

@@ -44,12 +44,15 @@ def searchsorted(
         The number of elements before each value. A nan is greater than all numbers.
 
     Raises:
-        ShapeError: the sequence is 0-D, or the leading dimensions differ.
+        ShapeError: the sequence is 0-D, the leading dimensions differ, or `sorter` does not have
+            the shape of the sequences.
         DTypeError: the elements are bool, or `sorter` is not int64.
         IndexingError: an index of `sorter` is out of range.
         DomainError: `side` has another value, or contradicts `right`.
     """
-    check_choice("side", side, (None, "right") if right else (None, "left", "right"))
+    check_choice(
+        "searchsorted", "side", side, (None, "right") if right else (None, "left", "right")
+    )
     sequence = sorted_sequence.detach()
     if sorter is not None:
         sequence = _permuted(sequence, sorter)

@@ -109,7 +109,7 @@ def topk(
     """
     dim = normalize_dim(dim, input.ndim)
     size = input.shape[dim] if input.ndim else 1
-    k = as_integer("k", k)
+    k = as_integer("topk(): k", k)
     if not 0 <= k <= size:
         raise ShapeError(
             f"topk() along dimension {dim} of shape {input.shape} needs k from 0 to {size}; {k} "

@@ -20,8 +20,9 @@ def trapezoid(
 
     Args:
         y: the values to integrate.
-        x: their coordinates: 1-D, one per point along `dim`, or a tensor that broadcasts with `y`;
-            if it has more dimensions, `dim` is that of `x`, too, counted from the front.
+        x: their coordinates: 1-D, one per point along `dim`, or a tensor that broadcasts with `y`.
+            If `x` has more dimensions than `y`, its points are along the dimension with the same
+            number from the front.
         dx: the distance between points if `x` is not given; 1 by default.
         dim: the dimension.
 
@@ -29,7 +30,7 @@ def trapezoid(
         DTypeError: `y` or `x` is bool.
         ShapeError: `x` has another number of points.
         IndexingError: `dim` is out of range, or the shapes do not broadcast.
-        TypeError: both `x` and `dx` were given.
+        TypeError: both `x` and `dx` were given, or `dx` is not a number.
     """
     areas, d = _areas("trapezoid", y, x, dx, dim)
     return areas.sum(d)
@@ -71,7 +72,7 @@ def _areas(
         return y, d  # as in torch, the shape of `x` does not matter then
     first, last = y.narrow(d, 0, count), y.narrow(d, y.shape[d] - count, count)
     if x is None:
-        return (first + last) * (0.5 if dx is None else as_number("dx", dx) / 2), d
+        return (first + last) * (0.5 if dx is None else as_number(f"{name}(): dx", dx) / 2), d
     if x.ndim <= 1:
         if x.shape != (y.shape[d],):
             raise ShapeError(

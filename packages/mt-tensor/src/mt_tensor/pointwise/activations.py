@@ -34,7 +34,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     Raises:
         DomainError: `approximate` has another value.
     """
-    check_choice("approximate", approximate, ("none", "tanh"))
+    check_choice("gelu", "approximate", approximate, ("none", "tanh"))
     return FUNCTIONS["gelu" if approximate == "none" else "gelu_tanh"](input)
 
 
@@ -48,7 +48,8 @@ def softplus(input: Tensor, beta: Number = 1.0, threshold: Number = 20.0) -> Ten
         threshold: return `input` where `beta * input` is greater. With infinity, the formula
             is used everywhere.
     """
-    return _softplus(input, as_number("beta", beta), as_number("threshold", threshold))
+    beta = as_number("softplus(): beta", beta)
+    return _softplus(input, beta, as_number("softplus(): threshold", threshold))
 
 
 @fuse
@@ -96,7 +97,7 @@ def elu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     Raises:
         TypeError: `alpha` is not a number.
     """
-    return FUNCTIONS["elu"](input, as_number("alpha", alpha))
+    return FUNCTIONS["elu"](input, as_number("elu(): alpha", alpha))
 
 
 @validate_call
@@ -106,7 +107,7 @@ def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     Raises:
         DomainError: `alpha` is 0.
     """
-    alpha = as_number("alpha", alpha)
+    alpha = as_number("celu(): alpha", alpha)
     if alpha == 0:
         raise DomainError("the alpha of celu() must not be 0: celu() divides by it.")
     return elementwise("celu", input, alpha)
@@ -126,7 +127,8 @@ def hardtanh(input: Tensor, min_val: Number = -1.0, max_val: Number = 1.0) -> Te
         DTypeError: `input` is bool, or a bound is out of the range of its dtype.
     """
     check_on_bool(OPERATORS["hardtanh"], input.dtype)
-    min_val, max_val = as_number("min_val", min_val), as_number("max_val", max_val)
+    min_val = as_number("hardtanh(): min_val", min_val)
+    max_val = as_number("hardtanh(): max_val", max_val)
     if min_val > max_val:
         raise DomainError(
             f"the min_val of hardtanh() must be at most max_val; {min_val!r} and {max_val!r} were "
@@ -146,7 +148,7 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
 
     The result has the dtype of `input`.
     """
-    threshold = as_number("threshold", threshold)
+    threshold = as_number("threshold(): threshold", threshold)
     return input.masked_fill(input <= threshold, value)
 
 
@@ -156,7 +158,7 @@ def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
 
     The result has the dtype of `input`.
     """
-    lambd = as_number("lambd", lambd)
+    lambd = as_number("hardshrink(): lambd", lambd)
     return input.masked_fill((input >= -lambd) & (input <= lambd), 0)
 
 
@@ -171,7 +173,7 @@ def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     Raises:
         DomainError: `lambd` is negative.
     """
-    lambd = as_number("lambd", lambd)
+    lambd = as_number("softshrink(): lambd", lambd)
     if not lambd >= 0:
         raise DomainError(f"the lambd of softshrink() must not be negative; {lambd!r} was given.")
     return _softshrink(input, lambd)

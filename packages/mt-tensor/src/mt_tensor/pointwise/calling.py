@@ -23,7 +23,7 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
         callable: takes a Python number and returns one, which is converted to this dtype.
 
     Raises:
-        InPlaceError: this tensor requires grad.
+        InPlaceError: this tensor requires grad, or some of its elements share memory.
         TypeError: the function does not return a number.
         DTypeError: a number is out of the range of the dtype.
     """
@@ -39,7 +39,7 @@ def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> T
         callable: takes two Python numbers and returns one, which is converted to this dtype.
 
     Raises:
-        InPlaceError: this tensor requires grad.
+        InPlaceError: this tensor requires grad, or some of its elements share memory.
         TypeError: the function does not return a number.
         DTypeError: `tensor` has another dtype, or a number is out of its range.
         ShapeError: `tensor` does not broadcast to this shape.

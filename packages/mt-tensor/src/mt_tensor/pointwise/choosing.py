@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mt_tensor.checks import check_mask, validate_call
-from mt_tensor.core.dtypes import DType, Number
+from mt_tensor.core.dtypes import DType, Number, as_number
 from mt_tensor.core.elementwise import elementwise
 from mt_tensor.core.operands import require_tensors
 from mt_tensor.core.tensor import Tensor
@@ -42,7 +42,7 @@ def as_scalar(name: str, value: Any, dtype: DType) -> Number | Tensor:
         TypeError: it is neither a number nor a tensor.
     """
     if not isinstance(value, Tensor):
-        return dtype.checked(value)
+        return dtype.checked(as_number(f"{name}(): value", value))
     if value.ndim:
         raise ShapeError(f"{name}() takes a number or a 0-D tensor; shape {value.shape} was given.")
     if dtype.kind == "integer" and value.dtype is not dtype:

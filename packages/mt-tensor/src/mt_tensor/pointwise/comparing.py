@@ -31,10 +31,12 @@ def isclose(
         IndexingError: the shapes do not broadcast.
     """
     check_same_dtype("isclose", input, other)
-    rtol, atol = as_number("rtol", rtol), as_number("atol", atol)
+    rtol, atol = as_number("isclose(): rtol", rtol), as_number("isclose(): atol", atol)
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if not tolerance >= 0:
-            raise DomainError(f"{name} must not be negative or nan; {tolerance!r} was given.")
+            raise DomainError(
+                f"isclose(): {name} must not be negative or nan; {tolerance!r} was given."
+            )
     x, y = input.detach(), other.detach()
     close = x == y
     if equal_nan:

@@ -50,14 +50,19 @@ def add(input: Operand, other: Operand, *, alpha: Number = 1, out: Tensor | None
     """
     if out is not None:
         return store_result("add", add, (input, other), {"alpha": alpha, "out": out})  # type: ignore[no-any-return]
-    return sum_with("add", input, other, "alpha", alpha)
+    return sum_with("add", input, other, "add(): alpha", alpha)
 
 
 def sub(input: Operand, other: Operand, *, alpha: Number = 1, out: Tensor | None = None) -> Tensor:
-    """Return `input - alpha * other`; `out` and errors as for `add`. It is not defined on bool."""
+    """Return `input - alpha * other`, in `out` if that is given.
+
+    Raises:
+        DTypeError: the operands are bool, or as for `add`.
+        IndexingError: the shapes do not broadcast.
+    """
     if out is not None:
         return store_result("sub", sub, (input, other), {"alpha": alpha, "out": out})  # type: ignore[no-any-return]
-    return sum_with("sub", input, other, "alpha", alpha)
+    return sum_with("sub", input, other, "sub(): alpha", alpha)
 
 
 subtract = sub
@@ -70,7 +75,7 @@ def sum_with(name: str, input: Operand, other: Operand, label: str, factor: Any)
         name: "add" or "sub".
         input: the first operand.
         other: the second operand.
-        label: the caller's name of the factor, for error messages.
+        label: the function and argument that gave the factor, for error messages.
         factor: a number.
     """
     if type(factor) is int and factor == 1:
@@ -135,6 +140,7 @@ def pow(input: Operand, exponent: Operand, *, out: Tensor | None = None) -> Tens
 
     Raises:
         DTypeError: an integer is raised to a negative integer, or the operands are bool.
+        IndexingError: the shapes do not broadcast.
     """
     return FUNCTIONS["pow"](input, exponent, out=out)
 
@@ -146,12 +152,16 @@ def square(input: Tensor) -> Tensor:
 
 
 def float_power(input: Operand, exponent: Operand) -> Tensor:
-    """Return `input ** exponent`, computed in float64."""
+    """Return `input ** exponent`, computed in float64.
+
+    Raises:
+        TypeError: neither operand is a tensor, or one is neither a tensor nor a number.
+    """
     given = {"input": input, "exponent": exponent}
     if not any(isinstance(value, Tensor) for value in given.values()):
         require_tensors("float_power", input)
     base, power = (
-        value.double() if isinstance(value, Tensor) else as_number(name, value)
+        value.double() if isinstance(value, Tensor) else as_number(f"float_power(): {name}", value)
         for name, value in given.items()
     )
     return pow(base, power)
@@ -187,9 +197,9 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     """
     check_not_bool("addcmul", result_type(input, tensor1, tensor2))
     x, y, z = _promoted(input, tensor1, tensor2)
-    factor = checked_factor("value", value, x.dtype)
+    factor = checked_factor("addcmul(): value", value, x.dtype)
     if not x.is_floating_point():
-        return sum_with("add", x, y * z, "value", factor)
+        return sum_with("add", x, y * z, "addcmul(): value", factor)
     return _plus_scaled_product(x, y, z, factor)
 
 
@@ -208,7 +218,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     """
     check_floating("addcdiv", result_type(tensor1, tensor2))
     x, y, z = _promoted(input, tensor1, tensor2)
-    return _plus_scaled_quotient(x, y, z, checked_factor("value", value, x.dtype))
+    return _plus_scaled_quotient(x, y, z, checked_factor("addcdiv(): value", value, x.dtype))
 
 
 @fuse
@@ -243,7 +253,7 @@ def round(input: Tensor, *, decimals: int = 0) -> Tensor:
         DomainError: `10.0 ** decimals` overflows.
         DTypeError: `input` is not floating-point and `decimals` is not 0, or `input` is bool.
     """
-    decimals = as_integer("decimals", decimals)
+    decimals = as_integer("round(): decimals", decimals)
     if decimals == 0:
         return FUNCTIONS["round"](input)
     if not input.is_floating_point():
@@ -475,7 +485,7 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """
     x = input
     if eps is not None:
-        eps = float(as_number("eps", eps))
+        eps = float(as_number("logit(): eps", eps))
         high = elementwise("where", x > 1.0 - eps, 1.0 - eps, x)
         x = elementwise("where", x < eps, eps, high)
     return _LOG_ODDS(x)

@@ -68,7 +68,9 @@ def fuse(function: F) -> F:
     @functools.wraps(function)
     def fused(*args: Any) -> Tensor:
         for arg in args:
-            if isinstance(arg, Tensor) and arg.backend is SYMBOLIC:  # by another fused one
+            if (
+                isinstance(arg, Tensor) and arg.backend is SYMBOLIC
+            ):  # called by another fused function
                 return function(*args)  # type: ignore[no-any-return]
         return operation()(*args)
 
@@ -158,7 +160,7 @@ class SymbolicBackend(TensorBackend):
 
 
 SYMBOLIC = SymbolicBackend()
-"""The only instance."""
+"""The only instance of `SymbolicBackend`."""
 
 
 def _refuse(what: str, advice: str = "do that outside of it") -> NoReturn:

@@ -42,7 +42,7 @@ from mt_tensor.pointwise.memory import are_disjoint
 def fused_in_place(function: Function, changed: tuple[str, ...]) -> Callable[..., None]:
     """Compile a function decorated with `fuse_in_place` to a formula that runs in one pass.
 
-    It is traced once per combination of settings and of arguments that are None.
+    The function is traced once per combination of settings and of arguments that are None.
 
     Args:
         function: the function.
@@ -56,6 +56,8 @@ def fused_in_place(function: Function, changed: tuple[str, ...]) -> Callable[...
         ShapeError: on a call, if the tensors to overwrite differ in shape or dtype, or another
             argument does not broadcast to them.
         DTypeError: on a call, if the tensors to overwrite are not floating-point.
+        TypeError: on a call, if the number of positional arguments is wrong, or one of them is
+            neither a tensor nor a number.
     """
     names = _positional(function)
     if not changed or not {*changed} <= {*names}:
@@ -73,7 +75,7 @@ def fused_in_place(function: Function, changed: tuple[str, ...]) -> Callable[...
     def change(*args: Any, **settings: Any) -> None:
         if len(args) != len(names):
             raise TypeError(
-                f"{name_of(function)} takes {len(names)} positional argument(s); {len(args)} "
+                f"{name_of(function)}() takes {len(names)} positional argument(s); {len(args)} "
                 "were given."
             )
         absent = tuple(map(operator.is_, args, itertools.repeat(None)))
@@ -148,7 +150,7 @@ class InPlaceFormula:
                 views.append((arg if own.dtype is dtype else arg.detach().to(dtype))._tensor)
                 inputs.append(views[-1])
             else:
-                inputs.append(as_number("an argument", arg))
+                inputs.append(as_number(f"an argument of {self.formula.name}", arg))
         if not are_disjoint(views):
             self._copy_aliases(inputs, backend)
         self.plans.change(backend, [*map(inputs.__getitem__, self.changed)], *inputs)

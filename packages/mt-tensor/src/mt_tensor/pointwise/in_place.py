@@ -120,19 +120,24 @@ def _computed(self: TensorT, name: str, *args: Any, **options: Any) -> TensorT:
     result = getattr(source, name)(*args, **options)
     if result.dtype.rank > self.dtype.rank:
         raise DTypeError(
-            f"a result of {result.dtype.name} cannot be stored in place in {self.dtype.name}: "
-            "convert first."
+            f"{name}_(): a result of {result.dtype.name} cannot be stored in place in "
+            f"{self.dtype.name}: convert first."
         )
     if result.shape != self.shape:
         raise ShapeError(
-            f"a result of shape {result.shape} cannot be stored in place in a tensor of shape "
-            f"{self.shape}: write x = ... instead."
+            f"{name}_(): a result of shape {result.shape} cannot be stored in place in a tensor of "
+            f"shape {self.shape}: write x = ... instead."
         )
     return _store_result(self, result, *args, *options.values())
 
 
 def copy_(self: TensorT, source: Any) -> TensorT:
-    """Copy the elements of `source`, broadcast and converted, and return self."""
+    """Copy the elements of `source`, broadcast and converted, and return self.
+
+    Raises:
+        ShapeError: `source` does not broadcast to this shape.
+        InPlaceError: this tensor is a leaf that requires grad, or elements of it share memory.
+    """
     if not isinstance(source, Tensor):
         source = self._uploaded(np.array(source))
     if source.backend is not self.backend:
@@ -143,7 +148,14 @@ def copy_(self: TensorT, source: Any) -> TensorT:
 
 
 def fill_(self: TensorT, value: Number | Tensor) -> TensorT:
-    """Set every element to a number or the value of a 0-D tensor, and return self."""
+    """Set every element to a number or the value of a 0-D tensor, and return self.
+
+    Raises:
+        DTypeError: `value` is out of the range of the dtype.
+        ShapeError: `value` is a tensor with dimensions.
+        TypeError: `value` is neither a number nor a tensor.
+        InPlaceError: this tensor is a leaf that requires grad, or elements of it share memory.
+    """
     filling = as_scalar("fill_", value, self.dtype)
     if isinstance(filling, Tensor):
         return self.copy_(filling)
@@ -200,7 +212,7 @@ def _apply_in_place(self: TensorT, name: str, other: Any) -> TensorT:
     common_backend(self, other)
     if shape_broadcast(self.shape, other.shape) != self.shape:
         raise ShapeError(
-            f"shape {other.shape} does not broadcast to {self.shape}, the shape of the "
+            f"{name}_(): shape {other.shape} does not broadcast to {self.shape}, the shape of the "
             "tensor to change in place."
         )
     if recorded:
@@ -255,12 +267,20 @@ def _without_aliasing(self: Tensor, other: Tensor) -> Tensor:
 
 
 def add_(self: TensorT, other: Any, alpha: Number = 1) -> TensorT:
-    """Add `alpha * other` in place, and return self."""
+    """Add `alpha * other` in place, and return self.
+
+    Raises:
+        DTypeError: the result cannot be stored in this dtype, such as a float as an integer.
+        ShapeError: `other` broadcasts with this tensor to another shape.
+        IndexingError: the shapes do not broadcast.
+        InPlaceError: this tensor is a leaf that requires grad, or elements of it share memory.
+        TypeError: `other` is neither a tensor nor a number, or `alpha` is not a number.
+    """
     return _add_scaled_in_place(self, "add", other, alpha)
 
 
 def sub_(self: TensorT, other: Any, alpha: Number = 1) -> TensorT:
-    """Subtract `alpha * other` in place, and return self."""
+    """Subtract `alpha * other` in place, and return self; errors as for `add_`."""
     return _add_scaled_in_place(self, "sub", other, alpha)
 
 
@@ -270,16 +290,19 @@ def _add_scaled_in_place(self: TensorT, name: str, other: Any, alpha: Number) ->
     dtype = result_type(self, other)
     if dtype.is_narrow or dtype is not self.dtype:
         return self._computed(name, other, alpha=alpha)
-    return _apply_in_place(self, name, scaled(name, other, "alpha", alpha, dtype))
+    return _apply_in_place(self, name, scaled(name, other, f"{name}_(): alpha", alpha, dtype))
 
 
 def mul_(self: TensorT, other: Any) -> TensorT:
-    """Multiply in place, and return self."""
+    """Multiply by `other` in place, and return self; errors as for `add_`."""
     return _apply_in_place(self, "mul", other)
 
 
 def div_(self: TensorT, other: Any, *, rounding_mode: RoundingMode = None) -> TensorT:
-    """Divide in place, with rounding as in `mt_tensor.div`, and return self."""
+    """Divide by `other` in place, with rounding as in `mt_tensor.div`, and return self.
+
+    Errors are those of `add_` and `mt_tensor.div`.
+    """
     if rounding_mode is None:
         return _apply_in_place(self, "div", other)
     return self._computed("div", other, rounding_mode=rounding_mode)

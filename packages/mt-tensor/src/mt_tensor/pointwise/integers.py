@@ -88,7 +88,7 @@ def div(
         return FUNCTIONS["div"](input, other)
     if rounding_mode == "floor":
         return FUNCTIONS["floor_divide"](input, other)
-    check_choice("rounding_mode", rounding_mode, (None, "trunc", "floor"))
+    check_choice("div", "rounding_mode", rounding_mode, (None, "trunc", "floor"))
     remainder = FUNCTIONS["fmod"](input, other)  # checks the arguments too
     if remainder.is_floating_point():
         return _TRUNCATED(input, other)

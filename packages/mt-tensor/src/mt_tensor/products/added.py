@@ -40,13 +40,14 @@ def _added(
     dtype = tensors[0].dtype
     start, left, right = map(wide, tensors)
     product = multiply(name, left, right)
-    beta, alpha = checked_factor("beta", beta, dtype), checked_factor("alpha", alpha, dtype)
+    beta = checked_factor(f"{name}(): beta", beta, dtype)
+    alpha = checked_factor(f"{name}(): alpha", alpha, dtype)
     start = start.expand(product.shape)
     if beta == 0:  # ignores nan, but is recorded, with zeros as gradient
         start = elementwise("where", False, start, 0)
     elif beta != 1:
         start = start * beta
-    return sum_with("add", start, product, "alpha", alpha).to(dtype)
+    return sum_with("add", start, product, f"{name}(): alpha", alpha).to(dtype)
 
 
 @validate_call

@@ -261,6 +261,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
         ShapeError: the sizes of a pair differ and neither is 1, which is broadcast; or `dims` is
             neither an integer nor two sequences.
         IndexingError: a dimension is out of range or repeated.
+        DTypeError: the tensors are bool, and dimensions are paired.
     """
     a, b = promoted("tensordot", a, b)
     first, second = _paired(dims, a.ndim, b.ndim)

@@ -28,7 +28,7 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
             inf.
         TypeError: `p` is not a number.
     """
-    return p_norm("dist", input - other, as_number("p", p))
+    return p_norm("dist", input - other, as_number("dist(): p", p))
 
 
 @validate_call
@@ -46,8 +46,11 @@ def pairwise_distance(
 
     Raises:
         IndexingError: the shapes do not broadcast.
+        TypeError: `p` or `eps` is not a number.
     """
-    return p_norm("pairwise_distance", x1 - x2 + as_number("eps", eps), p, -1, keepdim)
+    return p_norm(
+        "pairwise_distance", x1 - x2 + as_number("pairwise_distance(): eps", eps), p, -1, keepdim
+    )
 
 
 _MODES = (
@@ -78,7 +81,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = _MODES[0])
         IndexingError: the batch dimensions do not broadcast.
     """
     common_backend(x1, x2)
-    check_choice("compute_mode", compute_mode, _MODES)
+    check_choice("cdist", "compute_mode", compute_mode, _MODES)
     if x1.ndim < 2 or x2.ndim < 2 or x1.shape[-1] != x2.shape[-1]:
         raise ShapeError(
             f"cdist() takes rows of equal length, in at least two dimensions; shapes {x1.shape} "
@@ -116,7 +119,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
 def _check_operands(name: str, p: float, *tensors: Any) -> None:
     check_same_dtype(name, *tensors)
     check_floating(name, tensors[0])
-    if not as_number("p", p) >= 0:
+    if not as_number(f"{name}(): p", p) >= 0:
         raise DomainError(f"{name}() needs p >= 0; {p!r} was given.")
 
 

@@ -142,6 +142,7 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
         EquationError: the equation cannot be parsed, or does not match the operands.
         ShapeError: dimensions with the same label have different sizes.
         DTypeError: the tensors are bool, and there are sums.
+        TypeError: an operand is not a tensor, or labels are not given as a list of integers.
     """
     if isinstance(equation, str):
         given = list(operands)

@@ -23,7 +23,9 @@ def set_float32_matmul_precision(precision: str) -> None:
         DomainError: `precision` has another value.
     """
     global _precision  # noqa: PLW0603 - a setting of the process
-    check_choice("precision", precision, ["highest", "high", "medium"])
+    check_choice(
+        "set_float32_matmul_precision", "precision", precision, ["highest", "high", "medium"]
+    )
     _precision = precision
 
 

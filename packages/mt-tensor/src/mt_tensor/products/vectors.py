@@ -130,6 +130,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 
     Raises:
         ShapeError: the last sizes differ.
+        DTypeError: the tensors are bool and have dimensions.
     """
     a, b = promoted("inner", input, other)
     if not a.ndim or not b.ndim:
@@ -199,7 +200,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """
     a, b = broadcast_tensors(*promoted("cosine_similarity", x1, x2))
     check_floating("cosine_similarity", a)
-    eps = as_number("eps", eps)
+    eps = as_number("cosine_similarity(): eps", eps)
     if not eps >= 0:
         raise DomainError(
             f"the eps of cosine_similarity() must not be negative; {eps!r} was given."
@@ -302,6 +303,7 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
 
     Raises:
         ShapeError: no tensor was given, one is not a matrix, or the shapes do not match.
+        DTypeError: there are several tensors, and they are bool.
     """
     require_tensors("chain_matmul", *matrices)
     check_ranks("chain_matmul", matrices, *(2,) * len(matrices))
@@ -326,7 +328,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """
     if x.ndim != 1:
         raise ShapeError(f"vander() takes a 1-D tensor; shape {x.shape} was given.")
-    count = x.shape[0] if N is None else as_integer("N", N, minimum=0)
+    count = x.shape[0] if N is None else as_integer("vander(): N", N, minimum=0)
     check_addressable((x.shape[0], count))
     return powers(x, np.arange(count) if increasing else np.arange(count)[::-1])
 

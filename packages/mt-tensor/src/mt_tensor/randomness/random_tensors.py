@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
 from mt_tensor.checks import validate_call
-from mt_tensor.core.arguments import as_integer, check_floating
+from mt_tensor.core.arguments import as_integer, check_addressable, check_floating
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.creation import Placement, dtype_or_default, from_values, new_shape, rand
@@ -62,7 +62,13 @@ def _shape(name: str, size: Any) -> Shape:
 def rand_like(
     input: Tensor, *, generator: Generator | None = None, **options: Unpack[Options]
 ) -> Tensor:
-    """Return uniform random numbers from [0, 1); the options are those of `full_like`."""
+    """Return random numbers, uniform in [0, 1), in the shape of `input`.
+
+    The options are those of `full_like`.
+
+    Raises:
+        DTypeError: the dtype is not floating-point.
+    """
     return rand(input.shape, generator=generator, **after(input, options))
 
 
@@ -98,7 +104,8 @@ def randint(
     elif high is None:  # randint(10, size=(2, 3))
         low, high = 0, low
     low = 0 if low is None else low
-    first, last = as_integer("low", low), as_integer("high", high) - 1
+    first = as_integer("randint(): low", low)
+    last = as_integer("randint(): high", high) - 1
     if last < first:
         raise DomainError(f"randint() needs low < high; {low} and {high} were given.")
     shape, kind = _shape("randint", size), int64 if dtype is None else as_dtype(dtype)
@@ -124,7 +131,8 @@ def randint_like(
 ) -> Tensor:
     """Return random integers, uniformly distributed on [low, high), in the shape of `input`.
 
-    `randint_like(input, high)` starts from 0. The options are those of `full_like`.
+    `randint_like(input, high)` starts from 0. The options are those of `full_like`, and the errors
+    those of `randint`.
     """
     low, high = (0, low) if high is None else (low, high)
     return randint(low, high, input.shape, generator=generator, **after(input, options))
@@ -135,13 +143,17 @@ def randperm(
 ) -> Tensor:
     """Return a random permutation of the integers from 0 to n - 1, as int64 by default.
 
-    The other arguments are those of `randint`.
+    `generator` and the options are those of `randint`.
 
     Raises:
-        ShapeError: `n` is negative or not an integer.
+        ShapeError: `n` is negative, or the result would be too large.
         DTypeError: `n - 1` is out of the range of the dtype.
+        TypeError: `n` is not an integer.
     """
-    (count,) = new_shape(([n],))
+    count = as_integer("randperm(): n", n)
+    if count < 0:
+        raise ShapeError(f"randperm() takes a non-negative integer n; {count} was given.")
+    check_addressable((count,))
     kind = int64 if dtype is None else as_dtype(dtype)
     if count:
         kind.checked(count - 1)
@@ -176,7 +188,13 @@ def randn(
 def randn_like(
     input: Tensor, *, generator: Generator | None = None, **options: Unpack[Options]
 ) -> Tensor:
-    """Return standard normal numbers; the options are those of `full_like`."""
+    """Return standard normal random numbers in the shape of `input`.
+
+    The options are those of `full_like`.
+
+    Raises:
+        DTypeError: the dtype is not floating-point.
+    """
     return randn(input.shape, generator=generator, **after(input, options))
 
 
@@ -232,6 +250,6 @@ def normal(
 def _parameter(label: str, value: Any) -> Tensor | float:
     """Convert means or deviations to float64, in which numbers are drawn."""
     if not isinstance(value, Tensor):
-        return float(as_number(label, value))
+        return float(as_number(f"normal(): {label}", value))
     check_floating("normal", value)
     return cast(value.detach(), float64)

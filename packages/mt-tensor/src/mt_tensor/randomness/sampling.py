@@ -49,7 +49,7 @@ def _bernoulli_trials(name: str, like: Tensor, p: Any, generator: Generator | No
     Raises:
         DomainError: a probability is not between 0 and 1.
     """
-    probability = p if isinstance(p, Tensor) else as_number("p", p)
+    probability = p if isinstance(p, Tensor) else as_number(f"{name}(): p", p)
     _check_probabilities(name, probability)
     drawn = unit(generator, like.shape, float64, like.backend)
     return elementwise("lt", drawn, probability)
@@ -127,7 +127,7 @@ def multinomial(
         TypeError: `num_samples` is not an integer.
     """
     check_floating("multinomial", input)
-    num_samples = as_integer("num_samples", num_samples, minimum=1)
+    num_samples = as_integer("multinomial(): num_samples", num_samples, minimum=1)
     if input.ndim not in (1, 2) or input.shape[-1] == 0:
         raise ShapeError(
             "multinomial() takes weights of shape (categories,) or (rows, categories) with at "
@@ -178,14 +178,15 @@ def _without_replacement(numbers: np.random.Generator, weights: Array, count: in
 def uniform_(
     self: Tensor, from_: float = 0, to: float = 1, *, generator: Generator | None = None
 ) -> Tensor:
-    """Fill with uniform numbers from `from_` to `to`, exclusive, and return self.
+    """Fill with random numbers, uniform in [from_, to), and return self.
 
     Raises:
         DTypeError: the tensor is not floating-point.
         DomainError: `from_` is greater than `to`, or the range is not finite.
+        InPlaceError: this tensor is a leaf that requires grad, or elements of it share memory.
     """
     check_floating("uniform_", self)
-    low, high = as_number("from_", from_), as_number("to", to)
+    low, high = as_number("uniform_(): from_", from_), as_number("uniform_(): to", to)
     self._check_in_place()
     return self.copy_(uniform(generator, self.shape, low, high, self.dtype, self.backend))
 
@@ -204,9 +205,10 @@ def normal_(
     Raises:
         DTypeError: the tensor is not floating-point.
         DomainError: `std` is negative.
+        InPlaceError: this tensor is a leaf that requires grad, or elements of it share memory.
     """
     check_floating("normal_", self)
-    mean, std = as_number("mean", mean), as_number("std", std)
+    mean, std = as_number("normal_(): mean", mean), as_number("normal_(): std", std)
     check_deviation("normal_", std)
     self._check_in_place()
     return self.copy_(standard_normal(generator, self.shape, self.backend) * std + mean)
@@ -217,6 +219,9 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
 
     Raises:
         DomainError: a probability is not between 0 and 1.
+        DTypeError: `p` is a tensor that is not floating-point.
+        ShapeError: `p` is a tensor that does not broadcast to this shape.
+        InPlaceError: this tensor is a leaf that requires grad, or elements of it share memory.
     """
     self._check_in_place()
     if isinstance(p, Tensor):
@@ -232,9 +237,10 @@ def exponential_(self: Tensor, lambd: float = 1, *, generator: Generator | None 
     Raises:
         DTypeError: the tensor is not floating-point.
         DomainError: `lambd` is not positive.
+        InPlaceError: this tensor is a leaf that requires grad, or elements of it share memory.
     """
     check_floating("exponential_", self)
-    lambd = as_number("lambd", lambd)
+    lambd = as_number("exponential_(): lambd", lambd)
     if not lambd > 0:
         raise DomainError(f"the lambd of exponential_() must be positive; {lambd!r} was given.")
     self._check_in_place()
@@ -256,9 +262,10 @@ def random_(
     Raises:
         DomainError: the range is empty, or exceeds that of the dtype.
         TypeError: a bound is not an integer.
+        InPlaceError: this tensor is a leaf that requires grad, or elements of it share memory.
     """
-    from_ = None if from_ is None else as_integer("from_", from_)
-    to = None if to is None else as_integer("to", to)
+    from_ = None if from_ is None else as_integer("random_(): from_", from_)
+    to = None if to is None else as_integer("random_(): to", to)
     lowest, highest = _integer_range(self.dtype)
     low, high = (0, from_) if to is None else (from_ or 0, to)
     last = highest if high is None else high - 1

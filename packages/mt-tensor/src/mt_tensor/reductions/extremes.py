@@ -46,7 +46,7 @@ class SharedByEqual:
 
     @classmethod
     def record(cls, name: str, x: Tensor, value: Tensor, dims: tuple[int, ...]) -> Tensor:
-        """Record a new tensor of values from dimensions of `x`, if it requires grad; return it."""
+        """Record a new tensor of values from dimensions of `x` if `x` requires grad; return it."""
         if recording.get() and x.requires_grad:  # for a view, updates `_node`
             ctx = x.detach(), value.detach(), dims
             record(value, cls, name.capitalize(), (x._node or x,), ctx, (x._tensor, value._tensor))
@@ -54,12 +54,12 @@ class SharedByEqual:
 
     @classmethod
     def vjp(cls, _: Node, __: Any, ctx: Any, grad: Tensor, ___: Any) -> Sequence[Tensor]:
-        """Return the gradient of the tensor; see `Rule`."""
+        """Return the gradient with respect to `x`; see `Rule`."""
         return (cls.backward(grad, *ctx),)
 
     @staticmethod
     def backward(grad: Tensor, x: Tensor, value: Tensor, dims: tuple[int, ...]) -> Tensor:
-        """Return the gradient of the tensor, which broadcasts with the values."""
+        """Return the gradient with respect to `x`, which broadcasts with the values."""
         is_equal = _equals(x, value)
         # Counted in float32 at least: there may be more equal elements than float16 can count.
         count = is_equal.sum(dims, keepdim=True, dtype=grad.dtype.computed)

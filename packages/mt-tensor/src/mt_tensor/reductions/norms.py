@@ -32,7 +32,7 @@ def norm(
         p: the exponent. "fro" and None mean 2; inf and -inf the largest and smallest magnitude;
             0 the number of nonzero elements, whose gradient is zero.
         dim: one dimension or several; None for all.
-        keepdim: whether to keep them, with size 1.
+        keepdim: whether to keep the reduced dimensions, with size 1.
         dtype: the floating-point dtype to convert to first.
 
     Raises:
@@ -54,7 +54,7 @@ def p_norm(
         p = 2
     if isinstance(p, bool):
         raise TypeError(f"{name}(): p must be a number, inf, -inf or 'fro'; {p!r} was given.")
-    exponent = float(as_number("p", p))
+    exponent = float(as_number(f"{name}(): p", p))
     target = x.dtype if dtype is None else as_dtype(dtype)
     check_floating(name, target)
     x = x.to(target)

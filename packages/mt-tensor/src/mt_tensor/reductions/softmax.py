@@ -52,7 +52,7 @@ def _log_softmax(x: Tensor, dim: int) -> Tensor:
 def _applied(
     function: Callable[[Tensor, int], Tensor], name: str, input: Tensor, dim: int, dtype: Any
 ) -> Tensor:
-    """Apply one of these functions along a dimension, at least in float32."""
+    """Apply a function of float32 or float64 along a dimension; the dtype is kept."""
     x = input if dtype is None else input.to(dtype)
     check_floating(name, x)
     return cast(function(wide(x), normalize_dim(dim, x.ndim)), x.dtype)
@@ -96,7 +96,7 @@ def logsumexp(input: Tensor, dim: Dims, keepdim: bool = False) -> Tensor:
     Args:
         input: a tensor; integers are converted to the default dtype.
         dim: one dimension or several; () for all.
-        keepdim: whether to keep them, with size 1.
+        keepdim: whether to keep the reduced dimensions, with size 1.
 
     Raises:
         IndexingError: a dimension is out of range or repeated.

@@ -37,7 +37,7 @@ def _parse_correction(
     if correction is not None:
         if isinstance(correction, bool):
             raise TypeError(f"{name}(): correction must be a number; {correction!r} was given.")
-        return dim, as_number("correction", correction)
+        return dim, as_number(f"{name}(): correction", correction)
     return dim, 0 if unbiased is False else 1
 
 
@@ -174,7 +174,7 @@ def cov(
         DomainError: a weight is negative, or their sum is zero.
     """
     _check_variables("cov", input)
-    correction = as_number("correction", correction)
+    correction = as_number("cov(): correction", correction)
     x = input if input.dtype.is_floating_point else input.to(get_default_dtype())
     x = x if x.ndim == 2 else x.reshape(1, -1)
     if aweights is not None:

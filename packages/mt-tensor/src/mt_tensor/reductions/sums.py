@@ -59,7 +59,7 @@ class Product(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        """Multiply by the product of the other elements: by division, or with scans for zeros."""
+        """Multiply by the product of the other elements: by division, or by scans for zeros."""
         (x,) = ctx.saved_tensors
         dim = ctx.dim
         if not (x == 0).any():
@@ -78,7 +78,7 @@ def prod(
     Args:
         input: a tensor; integers and bools are multiplied as int64.
         dim: the dimension; None for all elements.
-        keepdim: whether to keep it, with size 1.
+        keepdim: whether to keep the reduced dimension, with size 1.
         dtype: the dtype to convert to first.
 
     Raises:

@@ -26,7 +26,7 @@ def all(input: Tensor, dim: Dims = None, keepdim: bool = False) -> Tensor:
     Args:
         input: a tensor.
         dim: one dimension or several; None for all, () for none.
-        keepdim: whether to keep them, with size 1.
+        keepdim: whether to keep the reduced dimensions, with size 1.
 
     Raises:
         IndexingError: a dimension is out of range or repeated.

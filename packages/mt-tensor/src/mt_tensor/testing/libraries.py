@@ -13,7 +13,7 @@ import mt_tensor as mt
 
 
 def with_library(call: Callable[..., Any], library: Any) -> Callable[..., Any]:
-    """Return a function of the tables that uses `library` as `mt`.
+    """Return a function of the tables that uses `library` as `mt`; return other objects unchanged.
 
     Args:
         call: a function of a table, or an operation of `mt_tensor`, which is replaced by the

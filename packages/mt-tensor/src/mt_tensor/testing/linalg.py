@@ -168,13 +168,13 @@ def _recomposed(found: Any, function: Callable[..., Any]) -> Any:
 
 
 def _swapped(found: Any) -> Any:
-    """Return U Vh, the nearest matrix with orthonormal rows or columns, stretched by S."""
+    """Return U Vh, which does not depend on signs, times 1 plus the largest singular value."""
     u, s, vh = found
     return u @ vh * (1 + s[..., :1, None])
 
 
 def _from_full(found: Any, x: Any) -> Any:
-    """Return the product of full factors."""
+    """Return the product of the factors; the shapes of full U and Vh are checked, too."""
     u, s, vh = found
     k = s.shape[-1]
     return u[..., :k] * s[..., None, :] @ vh[..., :k, :] + 0 * (u @ x @ vh)

@@ -514,7 +514,7 @@ IN_LINALG: dict[str, Meaning] = {
     "vander": lambda x, N: x[..., None] ** np.arange(N),
     "diagonal": lambda x, offset: np.diagonal(x, offset, -2, -1),
 }
-"""The same for the functions of `linalg`."""
+"""The functions of `linalg` whose name or meaning differs from that of `np.linalg`."""
 
 for _name, _meaning in MEANINGS.items():
     setattr(Reference, _name, on_arrays(_meaning))

@@ -106,7 +106,7 @@ def bad_call(name: str, call: Callable[..., Any], error: type[Exception], messag
 
 
 def arguments(spec: TensorOpSpec, shapes: Shapes, dtype: str) -> list[Array]:
-    """Return arrays of distinct elements, so that extremes are unique."""
+    """Return arrays of elements that are distinct, except bools, so that extremes are unique."""
     rng = np.random.default_rng(sum(map(ord, spec.name)) + len(shapes))
     arrays = []
     for shape in shapes:
@@ -165,7 +165,7 @@ def with_nan(x: Any) -> Any:
 
 
 def at(x: Any, places: Any = (2, 0)) -> Any:
-    """Return an index on the backend of an argument."""
+    """Return a tensor of the indices `places` on the backend of an argument."""
     return mt.tensor(places, backend=x.backend)
 
 
