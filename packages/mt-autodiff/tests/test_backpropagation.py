@@ -136,7 +136,7 @@ def test_repeated_backward_accumulates() -> None:
 
 
 @pytest.mark.parametrize("passing", [0, 1])
-def test_input_with_derivative_none_does_not_stop_the_others(passing: int) -> None:
+def test_none_for_one_input_does_not_stop_backpropagation_to_the_other(passing: int) -> None:
     class OneOfTwo(ScalarFunction):
         @staticmethod
         def forward(ctx: object, *inputs: float) -> float:
@@ -307,7 +307,7 @@ def test_comparisons_are_constants() -> None:
         assert result.is_leaf()
 
 
-def test_set_grad_enabled_works_as_function_and_as_context() -> None:
+def test_set_grad_enabled_can_be_called_or_entered_as_a_context() -> None:
     set_grad_enabled(False)
     assert not is_grad_enabled()
     set_grad_enabled(True)

@@ -1,4 +1,4 @@
-"""to_svg: contents and layout of drawn graphs, errors, and independence from the graph.
+"""to_svg: contents and layout of pictures, errors, and graphs that drawing leaves unchanged.
 
 Run as a script, this file redraws the picture of the README.
 """
@@ -127,7 +127,7 @@ def inside(point: Point, box: Box) -> bool:
 
 
 def check_geometry(drawing: Drawing) -> None:
-    """Check that boxes do not overlap, and that edges go to the right and around boxes."""
+    """Check that boxes fit the picture without overlap, and that edges go right around boxes."""
     for one, other in itertools.combinations(drawing.boxes, 2):
         left, top, right, bottom = one.corners
         other_left, other_top, other_right, other_bottom = other.corners
@@ -332,7 +332,7 @@ UNARY, BINARY = ("tanh", "sin"), ("add", "sub", "mul")
 
 @st.composite
 def programs(draw: st.DrawFn, longest: int = 12) -> list[Step]:
-    """Draw the steps of a program on two inputs, each on any of the values before."""
+    """Draw the steps of a program on two inputs; operands are the inputs or earlier results."""
     count = draw(st.integers(1, longest))
     return [
         (
@@ -345,7 +345,7 @@ def programs(draw: st.DrawFn, longest: int = 12) -> list[Step]:
 
 
 def run(program: list[Step], inputs: list[Scalar], fixed: dict[int, Scalar]) -> list[Scalar]:
-    """Return all values of a program, where some are fixed and not computed."""
+    """Return all values of a program; `fixed` replaces results by their position."""
     values = list(inputs)
     for name, left, right in program:
         step = fixed.get(len(values))
@@ -391,7 +391,7 @@ def test_drawing_does_not_change_graph_or_derivatives(program: list[Step]) -> No
     untouched[-1].backward()
     derivatives = [value.derivative for value in drawn]
     assert derivatives == [value.derivative for value in untouched]
-    assert to_svg(drawn[-1]) == picture  # what backward accumulated does not show
+    assert to_svg(drawn[-1]) == picture  # accumulated derivatives are not shown
     assert [value.derivative for value in drawn] == derivatives
     for box in parse(picture).boxes:
         if "input" in box.kinds:

@@ -28,18 +28,18 @@ def test_arg_selects_the_argument_and_may_be_negative(x: float, y: float) -> Non
 
 
 @pytest.mark.parametrize("epsilon", [1e-1, 1e-2, 1e-3])
-def test_error_is_of_order_epsilon_squared(epsilon: float) -> None:
+def test_central_difference_error_is_of_order_epsilon_squared(epsilon: float) -> None:
     error = central_difference(math.exp, 0.0, epsilon=epsilon) - 1.0
     assert error == pytest.approx(epsilon**2 / 6.0, rel=0.01)
 
 
-def test_function_is_called_half_a_step_to_each_side() -> None:
+def test_central_difference_calls_function_half_a_step_to_each_side() -> None:
     points = []
     central_difference(lambda x, y: points.append((x, y)) or x, 3.0, 5.0, arg=1, epsilon=0.5)
     assert sorted(points) == [(3.0, 4.5), (3.0, 5.5)]
 
 
-def test_bad_arg_and_too_small_epsilon_raise() -> None:
+def test_central_difference_rejects_bad_arg_and_too_small_epsilon() -> None:
     with pytest.raises(ValueError, match="arg=2 is out of range for 2 value"):
         central_difference(lambda x, y: x, 1.0, 2.0, arg=2)
     for value, epsilon in ((1.0, 0.0), (1e20, 1e-6)):
@@ -50,6 +50,6 @@ def test_bad_arg_and_too_small_epsilon_raise() -> None:
 @pytest.mark.parametrize("point", [0.0, 1e-9, 0.5, 3.0, -1e6])
 @pytest.mark.parametrize("scale", [3e-4, 1.0, 1e3])
 def test_derivative_check_passes_for_quickly_varying_functions(point: float, scale: float) -> None:
-    """Rounding of the added 1 would hide a step that is relative to a small point."""
+    """A step relative to a small point would be lost in the rounding error of the added 1."""
     wide = max(scale, 1e-3 * abs(point))
     derivative_check(lambda x: 1.0 + wide * (x * (1.0 / wide)).sin(), Scalar(point))

@@ -109,7 +109,7 @@ def operation(name: str) -> Callable[..., Scalar]:
 
 @pytest.mark.parametrize("spec", SPEC_ROWS)
 @given(data=st.data())
-def test_values_match_table_and_derivatives_match_differences(
+def test_method_values_match_table_and_derivatives_match_differences(
     spec: OpSpec, data: st.DataObject
 ) -> None:
     args = arguments(data, spec, margin=1e-4)
@@ -119,10 +119,10 @@ def test_values_match_table_and_derivatives_match_differences(
 
 
 def exact_second_derivatives(spec: OpSpec, point: list[float], i: int, j: int) -> list[float]:
-    """Return the second derivative with respect to arguments i and j, computed with 100 digits.
+    """Return the second derivative with respect to arguments i and j from either side.
 
-    One value per side: where two formulas meet, such as those of `sinc` at 1/4, their last digits
-    differ, and only the side whose formula is used is right.
+    Both values are computed with 100 digits. Where two formulas meet, such as those of `sinc` at
+    1/4, their last digits differ, and only the side whose formula is used is right.
     """
     operator = OPERATORS[spec.name]
     with mpmath.workdps(100):
@@ -323,7 +323,7 @@ def test_derivative_check_finds_wrong_backward() -> None:
 
 
 def function(forward: Callable[..., object], backward: Callable[..., object]) -> Any:
-    """Return a function of Scalars called Made."""
+    """Return `apply` of a ScalarFunction called Made with this forward and backward."""
     methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
     return type("Made", (ScalarFunction,), methods).apply  # type: ignore[attr-defined]
 
@@ -363,7 +363,7 @@ def test_chain_rule_of_function_keeps_the_graph() -> None:
     assert list(result.chain_rule(1.0)) == list(result.chain_rule(1.0))
 
 
-def test_function_without_forward_or_backward_names_it() -> None:
+def test_function_without_forward_or_backward_raises_and_names_the_method() -> None:
     with pytest.raises(NotImplementedError, match="static method forward"):
         ScalarFunction.apply(Scalar(1.0))
 

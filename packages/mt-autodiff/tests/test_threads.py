@@ -14,7 +14,7 @@ from mt_autodiff import Scalar, enable_grad, is_grad_enabled, no_grad, set_grad_
 
 @pytest.fixture
 def switching_threads() -> Iterator[None]:
-    """Make Python switch threads at each function call."""
+    """Make Python switch threads at each function call and return."""
     threading.setprofile(lambda *_: time.sleep(1e-5))
     yield
     threading.setprofile(None)
@@ -58,7 +58,7 @@ def test_each_asyncio_task_has_its_own_grad_mode() -> None:
         )
         assert found == [[True, *[False] * 3], [*[False] * 3, True], [True] * 4, [True] * 4]
         assert is_grad_enabled()
-        with no_grad():  # tasks and threads inherit the mode
+        with no_grad():  # tasks and `asyncio.to_thread` inherit the mode
             assert await asyncio.gather(switching(True), within(enable_grad())) == [
                 [False, *[True] * 3],
                 [*[True] * 3, False],
