@@ -54,7 +54,7 @@ def test_derivative_of_graph_matches_central_difference(function, argument, orde
 
 
 def difference(function, order, argument, *point):
-    """Return the first or second derivative with respect to an argument, from differences."""
+    """Return the first or second derivative of a function at a point, from central differences."""
     graph = trace("f", function, 2)
     with mpmath.workdps(120):
         table, step = high_precision(mpmath), mpmath.mpf(10) ** -30

@@ -13,7 +13,7 @@ from mt_operators.functions import atan2
 
 
 class Operand(Infix):
-    """Return the name and the operands of every operator."""
+    """An operand whose operators return their name and their operands."""
 
     def __operator__(self, name, operands):
         return name, operands

@@ -369,7 +369,9 @@ def test_load_state_dict_with_rejected_value_changes_nothing() -> None:
         ({1: 1.0}, "names in a state dictionary are strings; 1 was found"),
     ],
 )
-def test_load_state_dict_rejects_other_types(state: Any, message: str) -> None:
+def test_load_state_dict_rejects_non_dictionaries_and_non_string_names(
+    state: Any, message: str
+) -> None:
     error = StateDictError if isinstance(state, dict) else TypeError
     for strict in (True, False):
         with pytest.raises(error, match=message):
@@ -452,7 +454,7 @@ def test_loaded_lists_are_copies() -> None:
     assert (two.weight.value, state) == ([1.0], {"weight": [1.0]})
 
 
-def test_load_state_dict_rejects_other_shapes() -> None:
+def test_load_state_dict_rejects_values_of_other_shapes() -> None:
     tree = Tree()
     tree.left.weight = tree.right.weight = Parameter(FakeTensor(1.0, (2, 3)))
     tree.mean = Buffer(FakeTensor(1.0, (4,)))

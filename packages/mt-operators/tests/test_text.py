@@ -103,7 +103,7 @@ def test_command_prints_operators_and_suggests_close_name() -> None:
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_every_operator_can_be_written(name: str) -> None:
-    """Adding an operator does not write it, because that would slow down the import."""
+    """`OPERATORS.add` does not check this, because it would slow down the import."""
     row = OPERATORS[name]
     assert value_formula(row)
     assert len(partial_formulas(row)) == row.arity

@@ -121,7 +121,7 @@ def test_untraceable_function_raises_error_with_reason(function, message):
     assert "formula 'f'" in str(caught.value)
 
 
-def test_wrong_number_of_outputs_raises():
+def test_function_with_wrong_number_of_outputs_raises():
     with pytest.raises(TracingError, match="should return 2"):
         assert graph_of(formula(lambda x: (x, x, x), outputs=2))
 
