@@ -64,13 +64,13 @@ MACHINES = {
     scope="session", params=["forward", "reversed", pytest.param("gpu", marks=pytest.mark.gpu)]
 )
 def ops(request):
-    """The backend on the simulator, with threads in both orders, and on a GPU."""
+    """Return the backend on the simulator, with threads in both orders, and on a GPU."""
     return MACHINES[request.param]()
 
 
 @pytest.fixture(scope="session", params=COMPILERS)
 def gpu_ops(request):
-    """The backend on a GPU, with our own kernels, for each compiler; skipped without a GPU."""
+    """Return the backend on a GPU, without cuBLAS, for each compiler; skip without a GPU."""
     ops = _gpu(request.param)
     blas._LIBRARIES[ops.machine] = None
     return ops
@@ -78,7 +78,7 @@ def gpu_ops(request):
 
 @pytest.fixture(scope="session")
 def cubin_ops():
-    """The default backend on a GPU; skipped without a GPU."""
+    """Return the default backend on a GPU; skip the test without a GPU."""
     return _gpu()
 
 
@@ -90,7 +90,7 @@ SIGNED = ("pow", *integer_functions.INTEGERS)
 
 @pytest.fixture(scope="session")
 def every_kernel():
-    """Kernels by name that together use every operator, template and dtype.
+    """Return kernels by name that together use every operator, template and dtype.
 
     Kernels of uint16 and uint32 are left out: they differ from those of uint8 only in names.
     """
@@ -172,7 +172,7 @@ class Buffer:
 def memory_at(pointer, dtype, buffers):
     """Return the memory of a kernel's argument, which is a buffer or an address.
 
-    An address has no size. If it is outside of all buffers it belongs to a NumPy array of a test,
+    An address has no size. An address outside of all buffers belongs to a NumPy array of a test,
     for which 64 elements are enough.
     """
     if isinstance(pointer, Buffer):
@@ -188,6 +188,9 @@ class MockDriver:
     """A mock of the driver and of `cuda.core`: memory is on the host, the simulator runs kernels.
 
     Attributes:
+        status: The result of `cuInit`, or the exception that it raises.
+        devices: The number of GPUs.
+        version: The CUDA version of the driver, such as 13000.
         total: The size of device memory, in bytes.
         allocated: The number of bytes in use.
         pooled: The number of bytes that are freed and cached by the memory pool.
@@ -416,6 +419,6 @@ def make_mock_gpu(monkeypatch):
 
 @pytest.fixture(params=COMPILERS)
 def mock_ops(request, make_mock_gpu):
-    """The backend on a mock GPU, for each compiler."""
+    """Return the backend on a mock GPU, for each compiler."""
     machine, _ = make_mock_gpu(request.param)
     return CudaOps(machine, plain=True)

@@ -88,7 +88,7 @@ def from_float64(name, values):
 
 @pytest.fixture
 def mock_cublas(make_mock_gpu, monkeypatch):
-    """A backend that uses cuBLAS for matrices of all sizes, and the mock library."""
+    """Return a backend that uses cuBLAS for matrices of all sizes, and the mock library."""
     library = Library()
     monkeypatch.setattr("mt_cuda.matrices.blas.installed", lambda stream: Cublas(library, stream))
     monkeypatch.setattr(blas, "LARGE_PRODUCT", 0)
@@ -153,7 +153,7 @@ def test_cublas_computes_linear_and_gradients_of_weight_and_bias(mock_cublas, dt
     assert len(library.calls) == 2
 
 
-def test_matmul_of_other_layouts_and_dtypes_uses_own_kernels(mock_cublas):
+def test_matmul_of_strided_or_integer_matrices_uses_own_kernels(mock_cublas):
     ops, library = mock_cublas
     a, x = random_integers(ops, 6, 8)
     b, y = random_integers(ops, 8, 5)

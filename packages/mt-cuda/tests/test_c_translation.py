@@ -216,7 +216,7 @@ def test_unsupported_statement_raises_and_is_quoted(line):
         ("if a > 0:\n            return a\n        return a, a", "y[0] = f(n)"),
     ],
 )
-def test_call_with_another_number_of_arguments_or_results_raises(body, line):
+def test_call_with_wrong_number_of_arguments_or_results_raises(body, line):
     with pytest.raises(KernelError, match="kernel some cannot be written in C: `"):
         body_in_c(["def f(a):", f"    {body}", line], ("y", float32))
 

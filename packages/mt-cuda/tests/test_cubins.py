@@ -24,14 +24,14 @@ def kernel(name="one", number=1):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The empty folder of the disk cache, as in a new process."""
+    """Return the empty folder of the disk cache, as in a new process."""
     monkeypatch.setenv(cache.FOLDER.variable, str(tmp_path / "cubins"))
     return tmp_path / "cubins"
 
 
 @pytest.fixture
 def compiled(monkeypatch):
-    """The names of the kernels that a mock compiler has compiled."""
+    """Return the names of the kernels that a mock compiler has compiled."""
     names = []
 
     def mock_compile(kernel, capability):

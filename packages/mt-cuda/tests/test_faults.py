@@ -20,7 +20,7 @@ def fill_kernel(name):
 
 @pytest.fixture(params=["ptx", "cubin"])
 def mock_gpu(request, make_mock_gpu):
-    """A machine, and the mock driver of its GPU."""
+    """Return a machine, and the mock driver of its GPU."""
     return make_mock_gpu(request.param)
 
 
@@ -141,14 +141,14 @@ def test_forked_process_raises_with_advice(mock_gpu, monkeypatch):
     assert machine.allocate(1000, float32).count == 1000  # the parent process is not affected
 
 
-def test_other_allocation_error_raises_kernel_error(mock_gpu):
+def test_allocation_error_other_than_out_of_memory_raises_kernel_error(mock_gpu):
     machine, gpu = mock_gpu
     gpu.out_of_memory = "CUDA_ERROR_NOT_SUPPORTED: in words."
     with pytest.raises(KernelError, match=r"memory could not be allocated \(CUDA_ERROR_NOT_SUPP"):
         machine.allocate(1 << 20, float32)
 
 
-def test_other_driver_error_raises_backend_error(mock_gpu):
+def test_driver_error_without_device_loss_raises_backend_error(mock_gpu):
     machine, gpu = mock_gpu
     gpu.fault = "CUDA_ERROR_NOT_PERMITTED"
     for action in (

@@ -25,7 +25,7 @@ ADD, MUL = OPERATORS["add"].value, OPERATORS["mul"].value
 
 @pytest.fixture(params=["cubin", "ptx"])
 def driver(request, make_mock_gpu):
-    """The mock driver of the GPU that is the current backend."""
+    """Make a mock GPU the current backend, and yield its driver."""
     machine, driver = make_mock_gpu(request.param)
     driver.ops = CudaOps(machine)
     driver.allocates = () if "pool" in machine.parts else ("allocate",)  # for each result

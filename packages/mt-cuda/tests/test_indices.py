@@ -12,7 +12,7 @@ from mt_tensor.errors import IndexingError
 
 @pytest.fixture(params=["forward", "reversed"])
 def ops(request):
-    """The default backend on the simulator, with threads in both orders."""
+    """Return the default backend on the simulator, with threads in both orders."""
     ops = CudaOps(Simulator(request.param))
     with use_backend(ops):
         yield ops
@@ -38,7 +38,7 @@ def test_index_error_flag_is_read_with_the_next_download():
     machine = Recorder()
     with use_backend(CudaOps(machine)):
         x = mt.ones(4, 4)
-        for reads in (2, 1):  # nothing was checked before the second download
+        for reads in (2, 1):  # all indices are checked after the first download
             y = x.gather(0, mt.tensor([[1, 2]])) if reads == 2 else x
             machine.record = Record()
             y.numpy()

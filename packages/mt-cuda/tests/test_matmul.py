@@ -89,7 +89,7 @@ def test_matmul_with_wide_and_narrow_tiles_is_exact(backend, monkeypatch, tile, 
 
 
 def cut_by(tile, shape, span=None):
-    """Return the cut of a product into these tiles."""
+    """Return the cut of a product into tiles, whose inner dimension is split at each `span`."""
     batches, rows, inner, columns = shape
     count = batches * -(-rows // tile.rows) * -(-columns // tile.columns)
     return Cut(tile, count, -(-inner // span) if span else 1, span or inner)
@@ -253,7 +253,7 @@ MORE_ROWS_THAN_THREADS, MORE_THREADS = Tile(32, 4, 4, 4, 4), Tile(4, 32, 4, 4, 4
 @pytest.mark.parametrize("tile", [MORE_ROWS_THAN_THREADS, MORE_THREADS], ids=str)
 @pytest.mark.parametrize("span", [None, 8])
 @pytest.mark.parametrize("dtype", DTYPES_OF_PRODUCTS)
-def test_linear_adds_bias_and_product_and_sums_returns_row_sums(
+def test_linear_adds_bias_and_row_sums_are_returned_with_product(
     backend, monkeypatch, tile, span, dtype
 ):
     shape = rows, inner, columns = 37, 21, 35

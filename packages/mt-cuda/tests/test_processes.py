@@ -91,7 +91,7 @@ def test_probe_prints_ready_or_the_reason():
 NO_DEVICE = {"CUDA_VISIBLE_DEVICES": ""}
 
 
-def test_other_backends_work_without_gpu():
+def test_backends_other_than_cuda_work_without_gpu():
     code = """
 import mt_tensor as mt
 from mt_tensor.errors import BackendUnavailableError

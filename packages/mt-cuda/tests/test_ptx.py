@@ -41,7 +41,7 @@ def formula_dtype_and_pattern(name):
 
 @pytest.fixture(scope="session")
 def covering_kernels(every_kernel):
-    """The names of kernels that cover each formula and each access pattern.
+    """Return the names of kernels that cover each formula and each access pattern.
 
     Each formula is covered in every dtype that it computes in, and each access pattern in every
     dtype and with every number of parameters. A formula has the same text in every pattern, and
@@ -66,7 +66,7 @@ def traits_of(kernel):
 
 
 def accesses(ptx, kind):
-    """Return the instructions that read or write global memory, without their operands."""
+    """Return the instructions that start with `kind`, such as `ld.global`, without operands."""
     return [line.split()[0] for line in ptx.splitlines() if line.strip().startswith(kind)]
 
 

@@ -15,7 +15,7 @@ EACH_DTYPE = pytest.mark.parametrize("dtype", list(DRAWN), ids=lambda dtype: dty
 
 @pytest.fixture(scope="module", params=["forward", "reversed"])
 def ops(request):
-    """The default backend on the simulator, with threads in both orders."""
+    """Return the default backend on the simulator, with threads in both orders."""
     return CudaOps(Simulator(request.param))
 
 

@@ -21,7 +21,7 @@ VIEWS = {
 
 @pytest.fixture(params=["forward", "reversed"], scope="module")
 def ops(request):
-    """A backend with two warps per block, which reduce different rows."""
+    """Return a backend with two warps per block, which reduce different rows."""
     machine = Simulator(request.param)
     machine.size = replace(machine.size, threads=64)
     return CudaOps(machine)

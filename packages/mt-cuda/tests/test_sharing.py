@@ -16,14 +16,14 @@ CPU = 1
 
 @pytest.fixture
 def shared(make_mock_gpu):
-    """A backend, and the mock driver of its GPU."""
+    """Return a backend, and the mock driver of its GPU."""
     machine, gpu = make_mock_gpu("cubin")
     return CudaOps(machine), gpu
 
 
 @pytest.fixture
 def readable(shared, monkeypatch):
-    """A backend whose memory is declared as host memory, so that NumPy can read it."""
+    """Return a backend whose memory is declared as host memory, so that NumPy can read it."""
     monkeypatch.setattr(shared[0].shared_memory(), "device", (CPU, 0))
     return shared[0]
 

@@ -10,7 +10,7 @@ from mt_cuda.recording import Recorder
 
 @pytest.fixture(params=["forward", "reversed"])
 def machine_and_ops(request):
-    """A recorder, and a backend on it."""
+    """Return a recorder, and a backend on it."""
     machine = Recorder(request.param)
     return machine, CudaOps(machine)
 
