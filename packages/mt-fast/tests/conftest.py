@@ -16,7 +16,7 @@ def _clear_plans():
 
 @pytest.fixture(scope="session")
 def clear_plans():
-    """A function that clears the caches of loops, which depend on the settings."""
+    """Return a function that clears the caches of loops, which depend on the settings."""
     return _clear_plans
 
 

@@ -119,7 +119,7 @@ FACTOR = 0.5
 def test_functions_of_other_packages_are_not_cached(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Their source does not determine the values of the global names in it."""
+    """The source of such a function does not determine the values of its global variables."""
     assert _run(Kernel.of(_halves)) == HALVES
     monkeypatch.setattr(sys.modules[__name__], "FACTOR", 2.0)
     assert _run(Kernel.of(_halves)) == [0.0, 2.0, 4.0, 6.0]

@@ -117,7 +117,7 @@ def assert_close(found: Any, expected: Any, dtype: Any) -> None:
 
 
 def check(case: Case, dtype: Any) -> None:
-    """Compare the convolution and both gradients with the oracle; arguments are unchanged."""
+    """Compare convolution and gradients with the oracle; check that arguments are unchanged."""
     images, kernels, bias = case.arrays(dtype)
     grad = case.grad(dtype)
     given_arrays = [array.copy() for array in (images, kernels, bias, grad)]
@@ -331,7 +331,7 @@ def test_two_threads_match_sums_over_windows(name: str) -> None:
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_results_are_deterministic() -> None:
+def test_convolution_and_gradients_are_deterministic() -> None:
     case = CASES["LeNet"]
     images, kernels, bias = case.arrays(np.float32)
     grad = case.grad(np.float32)

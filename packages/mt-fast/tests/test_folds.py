@@ -54,7 +54,7 @@ def random(shape, dtype="float32", seed=0):
 
 
 def check_same_bits(function, *arguments):
-    """Check that a compiled function gives the same bits, and return the calls of its program."""
+    """Check that a compiled function gives the bits of eager calls; return its program's calls."""
     compiled = mt.compile(function)
     with mt.no_grad():
         expected = function(*arguments).numpy()
@@ -106,7 +106,7 @@ def test_fused_reduction_gives_same_bits_as_eager(data, dtype):
         )
 
 
-def test_small_or_shared_elements_are_not_fused():
+def test_reduction_of_small_shared_or_copied_elements_is_not_fused():
     x = random((200, 200))
     assert len(check_same_bits(lambda x: x.tanh().sum(), x)) == 1
     assert len(check_same_bits(lambda x: x.tanh().sum(), x[:100, :100].clone())) == 2

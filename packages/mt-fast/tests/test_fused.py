@@ -79,7 +79,7 @@ def test_cross_entropy_gradient_can_be_computed_repeatedly(fast, reduction, igno
         grad, *others = CROSS_ENTROPY.gradient(upstream, saved, needs, *arguments)
         np.testing.assert_allclose(grad, scale * expected, rtol=1e-12, atol=1e-15)
         assert others == [None, None, None]
-        grad.fill_(7.0)  # the caller owns it
+        grad.fill_(7.0)  # the gradient belongs to the caller
 
 
 @pytest.mark.parametrize("scale", [2.0, -1.0])

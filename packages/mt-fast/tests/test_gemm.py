@@ -62,7 +62,7 @@ def test_multiply_matches_numpy_for_any_shape_and_memory_order(
     np.testing.assert_allclose(out, exact, rtol=tolerance, atol=tolerance)
 
 
-def test_number_of_threads_does_not_change_bits():
+def test_number_of_threads_does_not_change_bits_of_products():
     a, b = draw(130, 150), draw(150, 210)
     two_threads = multiply(a, b)
     numba.set_num_threads(1)

@@ -33,7 +33,7 @@ def fast():
 
 @pytest.fixture
 def large(fast, no_thresholds):
-    """The backend with settings for large tensors, on two threads."""
+    """Yield the backend with settings for large tensors, on two threads."""
     before = numba.get_num_threads()
     numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
     yield fast
@@ -192,7 +192,7 @@ def test_column_reductions_propagate_nan_and_infinity_from_any_row(fast):
         np.testing.assert_allclose(x.sum(0), array.sum(0), rtol=1e-5, atol=1e-5)
 
 
-def test_number_of_threads_does_not_change_results(fast):
+def test_number_of_threads_does_not_change_sums_and_softmax(fast):
     x = mt.rand(200, 1000)
     before = numba.get_num_threads()
     results = []

@@ -55,7 +55,9 @@ def results(kernel, arguments):
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("lengths", [None, np.arange(BATCH) % STEPS + 1])
 @pytest.mark.parametrize("name", ["rnn", "gru", "lstm"])
-def test_number_of_threads_does_not_change_bits(name, lengths, backwards, monkeypatch):
+def test_number_of_threads_does_not_change_bits_of_recurrent_kernels(
+    name, lengths, backwards, monkeypatch
+):
     kernel, arguments = network(name, lengths, backwards)
     assert kernel.fits(*arguments)
     expected = results(kernel, arguments)

@@ -1,4 +1,4 @@
-"""Vectorized copies: they write exactly the requested elements."""
+"""Vectorized copies: which elements they read and write; registers of processors."""
 
 from collections.abc import Callable
 from typing import Any

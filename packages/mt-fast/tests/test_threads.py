@@ -113,7 +113,7 @@ def _count_units(lo, hi, done, starts):
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7, 64])
 def test_units_are_distributed_evenly_among_threads(threads, monkeypatch):
-    """More threads than processors take turns."""
+    """There may be more threads than processors."""
     monkeypatch.setitem(THREADS, "count", lambda: threads)
     kernel = Kernel.of(_count_units)
     for units in (1, 2, 3, 6, 7, 8, 63, 1000):

@@ -36,7 +36,7 @@ def fast():
 
 @pytest.fixture
 def large(fast, monkeypatch, clear_plans):
-    """The backend with kernels for tensors of any size, on two threads."""
+    """Yield the backend with kernels for tensors of any size, on two threads."""
     monkeypatch.setattr(loops, "KERNEL_FROM", 0)
     monkeypatch.setattr(fast, "parallel_from", 1)
     numba.set_num_threads(THREADS)
@@ -145,7 +145,7 @@ def test_formula_of_many_transposed_operands_matches_numpy(large):
     assert np.array_equal(actual, sum(array.T * (i + 1) for i, array in enumerate(arrays)))
 
 
-def test_different_dimension_orders_match_numpy(large):
+def test_operands_of_different_dimension_orders_match_numpy(large):
     a, b, c = random((3, 20, 30, 40))
     x, y, z = (permuted(v, order) for v, order in ((a, (1, 2, 0)), (b, (0, 2, 1)), (c, (2, 1, 0))))
     for left, right in ((x, y), (y, z), (z, x)):

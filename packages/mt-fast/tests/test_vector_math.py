@@ -237,7 +237,7 @@ def test_sin_and_cos_of_large_float32_angles_are_accurate() -> None:
     start=st.integers(0, 70),
     count=st.integers(1, 70),
 )
-def test_results_do_not_depend_on_adjacent_elements(
+def test_vectorized_results_do_not_depend_on_adjacent_elements(
     case: tuple[str, str], start: int, count: int
 ) -> None:
     x = np.linspace(-3, 3, 200).astype(case[1])
