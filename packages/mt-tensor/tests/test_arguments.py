@@ -97,7 +97,7 @@ def test_tensor_and_as_tensor_accept_torch_tensors():
             assert (converted.dtype.name, converted.tolist()) == (dtype, array.tolist())
 
 
-def test_sizes_given_twice_raise():
+def test_sizes_given_positionally_and_by_name_raise():
     for call in (X.view, X.new_zeros, mt.zeros):
         with pytest.raises(TypeError, match="given twice"):
             call(3, 2, size=(3, 2))

@@ -69,7 +69,7 @@ VIEWS = {
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("view", VIEWS)
-def test_gradients_match_torch(source: str, view: str) -> None:
+def test_gradients_of_as_strided_match_torch(source: str, view: str) -> None:
     torch = pytest.importorskip("torch")
     results = []
     for library in (mt, torch):
@@ -90,7 +90,7 @@ def test_as_strided_passes_gradcheck_and_gradgradcheck() -> None:
 
 
 @pytest.mark.parametrize("offset", [None, 0])
-def test_gradients_of_in_place_changes_match_torch(offset: int | None) -> None:
+def test_gradients_of_in_place_changes_of_as_strided_match_torch(offset: int | None) -> None:
     torch = pytest.importorskip("torch")
     results = []
     for library in (mt, torch):
@@ -111,7 +111,7 @@ def test_as_strided_accepts_any_stride_of_a_dimension_of_size_1(backend: TensorB
 
 
 @pytest.mark.parametrize("step", [1, 2])
-def test_in_place_change_outside_of_base_raises(step: int) -> None:
+def test_in_place_change_of_as_strided_outside_of_base_raises(step: int) -> None:
     x = mt.arange(6.0)[1:5:step].detach()
     y = x.as_strided((2,), (1,), 0)
     with pytest.raises(InPlaceError, match="outside of its base"):

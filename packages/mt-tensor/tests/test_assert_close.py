@@ -47,12 +47,14 @@ for dtype, (rtol, atol) in TOLERANCES.items():
 
 
 @pytest.mark.parametrize(("actual", "expected", "settings"), CLOSE)
-def test_close_values_pass(actual: Any, expected: Any, settings: dict[str, Any]) -> None:
+def test_assert_close_accepts_close_values(
+    actual: Any, expected: Any, settings: dict[str, Any]
+) -> None:
     assert_close(mt.tensor(actual), mt.tensor(expected), **settings)
 
 
 @pytest.mark.parametrize(("actual", "expected", "settings", "message"), DIFFERENT)
-def test_error_states_how_many_elements_differ_and_by_how_much(
+def test_assert_close_error_states_how_many_elements_differ_and_by_how_much(
     actual: Any, expected: Any, settings: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(AssertionError, match=message):
@@ -80,6 +82,6 @@ def test_rtol_without_atol_raises() -> None:
         assert_close(mt.ones(1), mt.ones(1), rtol=0.1)
 
 
-def test_numbers_and_arrays_are_accepted() -> None:
+def test_assert_close_accepts_numbers_and_arrays() -> None:
     assert_close(1.0, 1.0)
     assert_close(np.ones(2, np.float32), mt.ones(2))

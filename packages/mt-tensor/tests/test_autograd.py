@@ -101,7 +101,7 @@ def test_zero_derivative_times_infinite_gradient_is_zero() -> None:
     assert_same(y.grad, v.grad)
 
 
-def test_grad_of_several_outputs_is_their_sum() -> None:
+def test_grad_of_several_outputs_is_the_sum_of_their_gradients() -> None:
     (x, y), (u, v) = leaves(0)
     result = grad([(x * y).sum(), x.exp()], [x, y], [None, mt.ones(2, 3).double()])
     expected = torch.autograd.grad(
@@ -256,7 +256,7 @@ CORRECT: dict[str, Any] = {
 @pytest.mark.parametrize("library", ["mt_tensor", "torch"])
 @pytest.mark.parametrize("name", CORRECT)
 def test_gradcheck_accepts_correct_gradients_of_any_magnitude(library: str, name: str) -> None:
-    """torch accepts the same gradients."""
+    """The gradcheck of torch accepts the same gradients."""
     m = pytest.importorskip(library)
     x = m.tensor([0.001, 0.002, 0.003, 2000.0], dtype=m.float64, requires_grad=True)
     if name == "several results":
@@ -455,8 +455,10 @@ def test_forward_that_returns_non_tensor_raises(returned: Any) -> None:
         (lambda x: x.sign() + x, 1.0),
     ],
 )
-def test_changing_a_gradient_in_place_affects_no_other(call: Any, derivative: float) -> None:
-    """Not even the next gradient of the same operation."""
+def test_changing_a_gradient_in_place_affects_no_other_gradient(
+    call: Any, derivative: float
+) -> None:
+    """This includes the next gradient of the same operation."""
     for _ in range(2):
         x = mt.tensor(1.5, requires_grad=True)
         (gradient,) = mt.autograd.grad(call(x), x)
@@ -577,7 +579,7 @@ def test_detect_anomaly_names_first_operation_with_nan_gradient() -> None:
     assert x.grad.isnan().any()
 
 
-def test_set_detect_anomaly_works_as_context_and_as_function() -> None:
+def test_set_detect_anomaly_can_be_called_or_entered_as_a_context() -> None:
     x = mt.tensor([0.0, 1.0], requires_grad=True)
     with mt.autograd.set_detect_anomaly(True), pytest.raises(GradientError):
         _nan_gradient(x).backward()

@@ -47,7 +47,7 @@ def gradients(function: Callable[..., Any], order: int) -> list[Any]:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("order", [1, 2])
-def test_first_and_second_gradients_match_plain_call(name: str, order: int) -> None:
+def test_first_and_second_gradients_of_checkpoint_match_plain_call(name: str, order: int) -> None:
     function = FUNCTIONS[name]
     expected = gradients(function, order)
     result = gradients(lambda *args: checkpoint(function, *args), order)

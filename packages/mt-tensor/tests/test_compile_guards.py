@@ -1,7 +1,8 @@
-"""compile: results equal those of eager calls, or it raises, when state changes between calls.
+"""compile: if state changes between calls, results equal those of eager calls, or a call raises.
 
 Each case calls a function several times, and changes something that the function depends on between
-calls. It takes a decorator, `mt.compile` or the identity, and returns the results of the calls.
+calls. Each case takes a decorator, `mt.compile` or the identity, and returns the results of the
+calls.
 """
 
 import collections
@@ -1541,7 +1542,7 @@ CASES |= {
 
 
 def used_result(function: Callable[..., Any], use: Callable[..., Any]) -> Case:
-    """Return a case that changes results, for arguments with and without a graph."""
+    """Return a case that passes results to `use`, for arguments with and without a graph."""
 
     def calls(compiled: Decorator) -> list[Any]:
         run, results = compiled(function), []

@@ -941,7 +941,7 @@ def test_early_check_keeps_order_of_reads_and_writes() -> None:
     def step(x: mt.Tensor) -> mt.Tensor:
         first.add_(x)
         scaled = x * 2
-        second.add_(scaled)  # reads it before the next line changes it
+        second.add_(scaled)  # reads `scaled` before the next line changes it
         scaled.add_(1)
         return mt.linalg.inv(scaled)
 

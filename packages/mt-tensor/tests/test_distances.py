@@ -28,7 +28,7 @@ def test_cdist_of_equal_rows_has_finite_gradient_as_in_torch(p: float) -> None:
         np.testing.assert_allclose(ours, theirs, 1e-12, 1e-12)
 
 
-def test_first_and_second_gradients_of_equal_rows_are_zero() -> None:
+def test_first_and_second_gradients_of_distances_of_equal_rows_are_zero() -> None:
     x = mt.zeros(2, 3, dtype="float64", requires_grad=True)
     (first,) = mt.autograd.grad(mt.cdist(x, x).sum() + mt.pdist(x).sum(), x, create_graph=True)
     (first * first).sum().backward()
@@ -71,7 +71,7 @@ def test_first_and_second_gradients_of_equal_rows_are_zero() -> None:
         lambda m, x: m.cov(x[1:4], aweights=m.tensor([0.5, 1.0, 2.0], dtype=m.float64)),
     ],
 )
-def test_results_for_nan_and_empty_input_match_torch(call: Any) -> None:
+def test_statistics_of_nan_and_empty_input_match_torch(call: Any) -> None:
     torch = pytest.importorskip("torch")
     values = [NAN, 0.5, 1.5, 2.0, math.inf, -math.inf]
     theirs = call(torch, torch.tensor(values))

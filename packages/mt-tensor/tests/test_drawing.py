@@ -30,7 +30,7 @@ def texts(picture, css_class):
 
 
 def cells(picture):
-    """Return the row, None where the view does not touch it, value and position of each cell."""
+    """Return row, value and position of each cell; the row is None outside of the view."""
     matches = re.findall(
         r'class="cell (?:row(\d)|untouched)".*\n<text class="(?:value|long)".*>(.*)</text>'
         r'\n<text class="place".*>@(\d+)<',

@@ -13,7 +13,7 @@ SCALES = {"float32": (1e-35, 1e-30, 1.0, 1e30), "float64": (1e-200, 1.0, 1e200)}
 @pytest.mark.parametrize("backend", ["simple", "numpy"])
 @pytest.mark.parametrize("dtype", SCALES)
 def test_std_scales_without_overflow_or_underflow(dtype: str, backend: str) -> None:
-    """The variance would overflow, or underflow to 0."""
+    """The variance of the scaled numbers may overflow, or underflow to 0."""
     numbers = np.array([[0.0, 1.0, 3.0], [2.0, 2.5, -1.0]])
     for scale in SCALES[dtype]:
         for dim in (None, 0, 1):

@@ -106,7 +106,7 @@ def test_hooks_on_unsuitable_tensors_or_with_bad_results_raise() -> None:
         x.sum().backward()
 
 
-def test_handle_of_hook_works_as_context_manager() -> None:
+def test_handle_of_hook_removes_the_hook_at_the_end_of_a_with_block() -> None:
     x = mt.ones(2, requires_grad=True)
     with x.register_hook(lambda grad: grad * 7.0):
         x.sum().backward()

@@ -107,7 +107,7 @@ def gradients(m: Any, program: Any, numbers: Any, order: int = 1) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_gradients_pass_gradcheck_and_gradgradcheck(name: str) -> None:
+def test_gradients_through_in_place_changes_pass_gradcheck_and_gradgradcheck(name: str) -> None:
     numbers = np.random.default_rng(0).standard_normal((2, 2, 3))
     leaves = [mt.tensor(part, requires_grad=True) for part in numbers]
 
@@ -120,7 +120,7 @@ def test_gradients_pass_gradcheck_and_gradgradcheck(name: str) -> None:
 
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_gradients_match_torch(name: str, order: int) -> None:
+def test_gradients_through_in_place_changes_match_torch(name: str, order: int) -> None:
     torch = pytest.importorskip("torch")
     numbers = np.random.default_rng(0).standard_normal((2, 2, 3))
     ours, theirs = (gradients(m, PROGRAMS[name], numbers, order) for m in (mt, torch))

@@ -371,7 +371,7 @@ def test_scatter_reduce_matches_torch(
             assert np.allclose(actual.grad, expected.grad)
 
 
-def test_second_derivative_of_product_with_zeros_raises() -> None:
+def test_second_derivative_of_scatter_product_with_zeros_raises() -> None:
     x = mt.tensor([0.0, 2.0], requires_grad=True)
     y = mt.scatter_reduce(x, 0, mt.tensor([0, 1]), mt.tensor([3.0, 4.0]), "prod")
     with pytest.raises(GradientError, match="second derivative"):

@@ -122,7 +122,7 @@ def test_gradients_are_lazy() -> None:
     assert len(block.programs) >= 1
 
 
-def test_training_steps_have_the_same_losses_as_eager_ones() -> None:
+def test_lazy_training_steps_have_the_same_losses_as_eager_ones() -> None:
     def losses(block: Any) -> list[float]:
         weight = mt.tensor([1.0, -2.0], requires_grad=True)
         found = []
@@ -162,7 +162,7 @@ def test_shapes_and_views_need_no_computation() -> None:
         assert y[3].tolist() == [0, 6]
 
 
-def test_other_threads_compute_eagerly() -> None:
+def test_lazy_block_does_not_affect_other_threads() -> None:
     found: list[Any] = []
     x = mt.ones(2)
     with mt.lazy() as block:
@@ -202,7 +202,7 @@ def _triple_lazily(x: mt.Tensor) -> mt.Tensor:
         return x * 3
 
 
-def test_random_numbers_equal_eager_ones() -> None:
+def test_lazy_random_numbers_equal_eager_ones() -> None:
     def drawn() -> list[Any]:
         mt.manual_seed(3)
         return [(mt.rand(2) * 2).tolist(), mt.randn(2).tolist(), mt.randint(0, 9, (2,)).tolist()]
@@ -212,7 +212,7 @@ def test_random_numbers_equal_eager_ones() -> None:
         assert drawn() == expected
 
 
-def test_block_keeps_only_its_last_programs() -> None:
+def test_lazy_block_keeps_only_the_last_16_programs() -> None:
     with mt.lazy() as block:
         for number in range(20):
             (mt.ones(1) * number).realize()

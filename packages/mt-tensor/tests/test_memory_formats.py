@@ -106,7 +106,9 @@ def view_of(lib: Any, view: tuple[Any, ...]) -> Any:
 
 
 @given(views(), st.sampled_from(sorted(OPERATIONS)), st.sampled_from(memory_format))
-def test_strides_match_torch(view: tuple[Any, ...], operation: str, order: memory_format) -> None:
+def test_operations_with_memory_format_have_strides_of_torch(
+    view: tuple[Any, ...], operation: str, order: memory_format
+) -> None:
     torch = pytest.importorskip("torch")
     ours, theirs = view_of(mt, view), view_of(torch, view)
     if ours.stride() != theirs.stride():  # only for dimensions of size 1
@@ -125,7 +127,7 @@ def test_strides_match_torch(view: tuple[Any, ...], operation: str, order: memor
 
 
 @pytest.mark.parametrize("order", [each for each in memory_format if "3d" not in each.name])
-def test_memory_formats_work_with_gradients_and_compile(order: memory_format) -> None:
+def test_memory_format_changes_neither_gradients_nor_compiled_results(order: memory_format) -> None:
     def step(x: mt.Tensor) -> mt.Tensor:
         return (x.to(memory_format=order) * 2).clone(memory_format=order) ** 2
 

@@ -111,7 +111,7 @@ def as_tuple(result: Any) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize(("shape", "call", "is_view"), CASES)
-def test_values_dtypes_and_memory_match_torch(
+def test_movement_values_dtypes_and_memory_match_torch(
     shape: tuple[int, ...], call: Call, is_view: bool
 ) -> None:
     values = np.random.default_rng(0).permutation(int(np.prod(shape))).reshape(shape)
@@ -133,7 +133,7 @@ def test_values_dtypes_and_memory_match_torch(
 
 
 @pytest.mark.parametrize(("shape", "call", "is_view"), CASES)
-def test_gradients_match_torch(shape: tuple[int, ...], call: Call, is_view: bool) -> None:
+def test_movement_gradients_match_torch(shape: tuple[int, ...], call: Call, is_view: bool) -> None:
     array = np.random.default_rng(1).standard_normal(shape)
     x = mt.tensor(array, requires_grad=True)
     y = torch.from_numpy(array).requires_grad_()
@@ -191,7 +191,7 @@ def test_gradients_match_torch(shape: tuple[int, ...], call: Call, is_view: bool
         (lambda lib, x: lib.vstack([x, x[:, :2]]), errors.ShapeError),
     ],
 )
-def test_bad_arguments_raise_in_both_libraries(call: Call, error: type[Exception]) -> None:
+def test_bad_movement_arguments_raise_in_both_libraries(call: Call, error: type[Exception]) -> None:
     with pytest.raises(error):
         call(mt, mt.zeros(2, 3))
     with pytest.raises((RuntimeError, IndexError, TypeError, ValueError)):

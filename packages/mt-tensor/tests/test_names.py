@@ -117,7 +117,7 @@ for row in OPERATORS.values():
 
 
 def test_every_operator_is_listed_for_type_checkers() -> None:
-    """Operators that a program adds are registered then: see `test_pointwise.py`."""
+    """Operators that a program adds are not listed; `test_pointwise.py` tests them."""
     assert run(UNLISTED).split() == []
 
 

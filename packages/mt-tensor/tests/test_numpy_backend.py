@@ -85,7 +85,7 @@ def test_no_warnings_propagates_errors() -> None:
 
 
 def test_elementwise_result_has_the_given_layout_and_dtype() -> None:
-    """Even where NumPy returns a scalar, another dtype or another memory order."""
+    """This holds even where NumPy returns a scalar, another dtype or another memory order."""
     backend = mt.get_backend("numpy")
     add = backend.elementwise(OPERATORS["add"].value)
     assert add(row_major((), float32), _view(1), _view(2)).array.shape == ()

@@ -344,11 +344,11 @@ def run_kit(pytester, monkeypatch):
 
 
 def assert_found(run):
-    """Check that the test failed, and not by an exception raised in the fault itself."""
+    """Check that the test failed, and that the planted fault itself raised no exception."""
     failures = run.getfailures()
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     assert [failure.when for failure in failures] == ["call"]
-    # Hypothesis adds an explanation that names every file
+    # Hypothesis adds an explanation that names every file.
     traceback = str(failures[0].longrepr).partition("Explanation:")[0]
     assert "test_planted_faults.py" not in traceback
 

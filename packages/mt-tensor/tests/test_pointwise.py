@@ -160,7 +160,7 @@ def test_every_operator_is_a_function_and_a_method() -> None:
 
 
 def test_operator_added_later_is_a_function_and_a_method() -> None:
-    """In a subprocess, because operators cannot be removed from the table."""
+    """The test runs in a subprocess, because operators cannot be removed from the table."""
     program = """
 import mt_tensor as mt
 from mt_operators import OPERATORS

@@ -98,7 +98,7 @@ def test_0d_factor_of_16_bit_tensor_is_not_rounded_to_its_dtype(
 
 @pytest.mark.parametrize("name", WITH_FACTOR)
 def test_factor_is_applied_in_promoted_dtype(backend: TensorBackend, name: str) -> None:
-    """Even if only one operand has this dtype and the other's could not hold the product."""
+    """This holds even if the product does not fit into the dtype of one operand."""
     call, reference = WITH_FACTOR[name]
     for first, second in itertools.product(VALUES, repeat=2):
         for sizes in ((3, 3), (3, 1), (1, 3))[: 1 if name in ONE_DIMENSIONAL else 3]:

@@ -73,7 +73,7 @@ class Program:
         """Choose an instruction and its arguments, run it on both sides, and compare.
 
         Returns:
-            False if it does not apply to the chosen tensors.
+            Whether the instruction applies to the chosen tensors and was run.
         """
         instruction, chosen, settings = drawn_call(draw, self.ours)
         if settings is None or (instruction.changes and self.not_alike(chosen)):
@@ -135,7 +135,7 @@ class Program:
         return found
 
     def compare(self, ours: mt.Tensor, theirs: Array, operands: Sequence[mt.Tensor]) -> None:
-        """Compare shape and elements; NumPy has other rules of promotion."""
+        """Compare shape and elements, but not dtype: NumPy has other promotion rules."""
         self.check(ours.shape == theirs.shape, ours.shape, theirs.shape)
         array = np.array(ours.detach())
         if array.dtype.kind != "f":
@@ -168,7 +168,7 @@ def run(draw: Draw) -> Program:
 @pytest.mark.parametrize("backend", ["numpy", "simple"])
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
-def test_programs_match_numpy(backend: str, data: st.DataObject) -> None:
+def test_random_programs_match_numpy(backend: str, data: st.DataObject) -> None:
     draw = Draw(lambda n: data.draw(st.integers(0, n - 1)))
     with use_backend(backend):
         run(draw)

@@ -272,7 +272,7 @@ def test_gradient_at_ties_nan_and_zeros_matches_torch(call: Any, array: list[flo
     ],
 )
 @pytest.mark.parametrize("array", [[0.0, 2.0, 3.0, 1.0], [0.0, 2.0, 0.0, 3.0], [1.5, -1, 2, 0.5]])
-def test_second_derivatives_match_torch(call: Any, array: list[float]) -> None:
+def test_second_derivatives_of_reductions_match_torch(call: Any, array: list[float]) -> None:
     results = []
     for x in leaves(array, "float64"):
         call(x).square().sum().backward(create_graph=True)
@@ -410,7 +410,7 @@ def test_function_rejects_list_input(name: str) -> None:
         getattr(mt, name)([1.0, 2.0], *arguments.get(name, ()))
 
 
-def test_results_are_named_tuples() -> None:
+def test_results_of_sort_max_and_aminmax_are_named_tuples() -> None:
     values, indices = mt.tensor([3.0, 1.0, 2.0]).sort()
     assert (values.tolist(), indices.tolist()) == ([1.0, 2.0, 3.0], [1, 2, 0])
     assert mt.tensor([3.0, 1.0]).max(0).indices.item() == 0
@@ -485,6 +485,6 @@ def test_long_softmax_of_float16_does_not_overflow(backend):
 
 
 @pytest.mark.parametrize("name", ["max", "min", "amax", "amin", "median"])
-def test_grad_fn_of_extremes_and_median_has_their_name(name: str) -> None:
+def test_grad_fn_of_extremes_and_median_has_name_of_the_operation(name: str) -> None:
     x = mt.ones(2, 3, requires_grad=True)
     assert repr(getattr(x, name)().grad_fn) == f"<{name.capitalize()}>"

@@ -131,7 +131,7 @@ def test_every_public_name_has_samples_or_a_reason_for_none():
     public |= {name for name in mt.__all__ if not name.startswith("_")}
     public -= set(ALIASES)
     explained = {name for names in WITHOUT_SAMPLES.values() for name in names.split()}
-    assert public - SAMPLED - explained == set(), "they need samples in mt_tensor.testing"
+    assert public - SAMPLED - explained == set(), "public names need samples in mt_tensor.testing"
     assert explained - public == set(), "reasons are given for names that do not exist"
     assert explained & SAMPLED == set(), "these names have samples, so they need no reason"
 
@@ -179,7 +179,7 @@ FUNCTIONS_AND_METHODS = {
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS_AND_METHODS - set(DIFFERENT_PARAMETERS)))
 def test_function_has_the_parameters_of_its_method(name):
-    """The samples call only one of the two."""
+    """The samples call either the function or the method."""
     function = list(inspect.signature(getattr(mt, name)).parameters.values())
     method = list(inspect.signature(getattr(mt.Tensor, name)).parameters.values())
     assert function[0].name == "input"

@@ -45,7 +45,7 @@ def test_index_to_position_and_to_index_are_row_major(shape: tuple[int, ...]) ->
 
 @given(SHAPES)
 def test_size_0_counts_as_1_in_strides(shape: tuple[int, ...]) -> None:
-    """As in torch, where an empty tensor has the strides of one with sizes of 1 instead of 0."""
+    """In torch, too, an empty tensor has the strides of one with sizes of 1 instead of 0."""
     steps = np.empty([length or 1 for length in shape], np.int8).strides
     assert strides_from_shape(shape) == steps
 

@@ -13,7 +13,7 @@ X = mt.tensor([[1.5, 2.0], [3.0, 4.0]])
 INDEX = mt.tensor([[0, 1], [1, 0]])
 VALUES = {"Sequence[int]": (1, 0), "Sequence[Any]": (mt.tensor(0),), "str": "prod", "bool": True}
 VALUES["Tensor | float | None"] = X
-"""Values of other arguments by their annotation; 1 for all other annotations."""
+"""Values of the remaining arguments by annotation; 1 for annotations that are not listed."""
 
 NAMES_IN_ERRORS = {
     "diff-append": "cat",

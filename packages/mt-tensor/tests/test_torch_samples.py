@@ -51,7 +51,7 @@ FROM_FUNCTIONAL = {name: getattr(torch.nn.functional, name) for name in FUNCTION
 
 
 def with_reason(names, dtypes, reason):
-    """Return the reason for each pair of a name and a dtype."""
+    """Return a dictionary from each pair of a name and a dtype to the reason."""
     return dict.fromkeys(itertools.product(names.split(), dtypes), reason)
 
 
@@ -89,7 +89,7 @@ NOT_IN_TORCH = {
         "torch truncates a fractional factor; here it is an error",
     ),
 }
-"""Dtypes for which torch differs, with the reason."""
+"""Operations and dtypes for which torch differs, with the reason."""
 
 NO_GRADIENT_IN_TORCH = {
     "heaviside": "torch raises; here the gradient with respect to `values` is implemented",
@@ -184,7 +184,7 @@ def assert_close(ours, theirs, tolerance):
 
 
 @pytest.mark.parametrize("spec", ROWS)
-def test_values_and_dtypes_match_torch(spec):
+def test_values_and_dtypes_of_samples_match_torch(spec):
     call = torch_call(spec)
     if call is None:
         return
@@ -196,7 +196,7 @@ def test_values_and_dtypes_match_torch(spec):
 
 
 @pytest.mark.parametrize("spec", SMOOTH)
-def test_gradients_match_torch(spec):
+def test_gradients_of_samples_match_torch(spec):
     call = torch_call(spec)
     if call is None or spec.name in NO_GRADIENT_IN_TORCH:
         return
@@ -265,7 +265,7 @@ def shared_by(library, result, inputs):
 
 
 @pytest.mark.parametrize("spec", ROWS)
-def test_results_share_memory_as_in_torch(spec):
+def test_results_of_samples_share_memory_as_in_torch(spec):
     call = torch_call(spec)
     if call is None or spec.torch is not None:
         return  # the call on torch may be another operation
@@ -330,7 +330,7 @@ OTHER_DTYPES = {
     "square": "torch converts bool to int64; here it stays bool",
     "sub": "torch rejects every bool operand; here bool may be subtracted from a number",
 }
-"""Operators that accept other dtypes than torch's, with the reason; floats are compared."""
+"""Operators that accept other dtypes than torch's, with the reason; only floats are compared."""
 
 NAN_IN_TORCH = {
     **dict.fromkeys(
@@ -396,7 +396,7 @@ def test_operators_on_every_dtype_match_torch(spec):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("spec", OPERATORS)
 def test_operators_at_special_values_match_torch(spec, dtype):
-    """At kinks, poles, infinities and nan, and outside of the domain."""
+    """The arguments are kinks, poles, infinities, nan, and numbers outside of the domain."""
     values = (*SPECIAL, 0.5, -0.5, 2.0, 2.5, -3.0)
     columns = [
         list(c) for c in zip(*itertools.product(values, repeat=len(spec.ranges)), strict=True)
