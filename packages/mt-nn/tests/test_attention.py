@@ -21,7 +21,7 @@ def backend(request: pytest.FixtureRequest) -> Any:
 
 
 def passes_gradcheck(function: Any, tensors: list[mt.Tensor], backend: str) -> bool:
-    """Run gradcheck; in fast mode on the slow `simple` backend."""
+    """Return whether gradcheck passes; use fast mode on the slow `simple` backend."""
     return mt.gradcheck(function, tensors, fast_mode=backend == "simple")
 
 

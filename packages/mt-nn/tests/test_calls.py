@@ -66,7 +66,7 @@ def backend_name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.parametrize("call", [call for call in CALLS if call.smooth], ids=str)
-def test_gradients_agree_with_finite_differences(call: Call) -> None:
+def test_gradients_of_calls_agree_with_finite_differences(call: Call) -> None:
     function, parameters = prepared(call, "float64")
     inputs, options = leaves_of(call.inputs, "float64"), leaves_of(call.options, "float64")
     keywords = {**options, **(leaves_of(call.settings, "float64") if call.is_function else {})}

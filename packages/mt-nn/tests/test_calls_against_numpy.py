@@ -701,7 +701,7 @@ def transposed_convolution(
 
 
 def _window_index(position: Any, steps: Any, spreads: Any, sizes: Any) -> Any:
-    """Return the index of a window."""
+    """Return the index of a window at a position, over the last dimensions of an array."""
     spans = zip(position, steps, spreads, sizes, strict=True)
     return (
         ...,
@@ -783,7 +783,7 @@ def folded(
 
 
 Windows = list[list[list[int]]]
-"""For each dimension and window, the indices in it; those outside of the input are padding."""
+"""For each dimension and window, its indices; those outside of the input are padding."""
 
 
 def _pool_windows(

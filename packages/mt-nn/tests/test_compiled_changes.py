@@ -1,7 +1,7 @@
 """Compiled steps equal eager steps bit by bit if settings, parameters, state or hooks change.
 
 Each case trains or calls a small network several times, while something changes between the calls.
-It takes a decorator, which is `mt.compile` or the identity, and returns results.
+Each case takes a decorator, which is `mt.compile` or the identity, and returns results.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def decay_weight(model: Any, optimizer: Any) -> Any:
 
 
 def reload_state(select: Callable[[Any, Any], Any], **options: Any) -> Change:
-    """Return a function that saves a state dict, and loads it later."""
+    """Return a function that saves a state dict before step 2, and loads it before step 5."""
     saved: list[Any] = []
 
     def change(n: int, model: Any, optimizer: Any) -> None:

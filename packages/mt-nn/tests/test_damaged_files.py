@@ -378,7 +378,7 @@ def run_in_subprocess(function: Callable[[Path], Counter[str]]) -> Any:
 
 
 def test_hostile_files_raise_file_error_within_memory_limit() -> None:
-    """Legitimately accepted: short files as text, pickled lists, and headers by `read_metadata`."""
+    """Some files are valid: short texts, pickled lists, and headers for `read_metadata`."""
     outcomes = run_in_subprocess(read_hostile_files)
     accepted = {name for name in outcomes if not name.startswith("read_metadata of ")}
     lists = {"load of pickle of deep lists", "load of pickle of lists of lists"}

@@ -34,7 +34,7 @@ def ctc() -> Any:
 
 
 def random_call(function: Callable[..., Any], *shapes: tuple[int, ...]) -> Callable[[], Any]:
-    """Return a function that calls `function` with random leaves; it returns result and leaves."""
+    """Return a function that applies `function` to random leaves, and returns result and leaves."""
 
     def call() -> Any:
         leaves = [random_leaf(*shape) for shape in shapes]
@@ -105,7 +105,7 @@ def digests(operation: Callable[[], Any], backend: str) -> list[str]:
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", [*OPERATIONS, *CONVOLUTIONS])
 def test_repeated_run_gives_the_same_bits(name: str, backend: str) -> None:
-    """Repeat after other allocations, and in another thread."""
+    """The run is repeated after other allocations, and in another thread."""
     operation = {**OPERATIONS, **CONVOLUTIONS}[name]
     found = digests(operation, backend)
     allocated = [mt.rand(number + 1) for number in range(7)]
@@ -145,7 +145,7 @@ def test_operation_gives_the_same_bits_for_any_number_of_threads(
 def test_only_weight_gradients_of_convolution_depend_on_number_of_threads(
     name: str, threads: Callable[[int], None]
 ) -> None:
-    """Each thread sums the weight gradients of its images."""
+    """Each thread sums the weight gradients of its own images."""
     found = []
     for count in (1, 2, 3):
         threads(count)

@@ -82,7 +82,7 @@ def test_dropout_is_identity_in_eval_mode_and_passes_gradcheck_in_training(name:
     assert layer(x.half()).dtype is mt.float16
 
 
-def test_dropout_with_p_0_or_without_training_is_the_identity_and_with_p_1_zero() -> None:
+def test_dropout_is_the_identity_for_p_0_or_in_evaluation_and_zero_for_p_1() -> None:
     x = mt.ones(4)
     assert F.dropout(x, 0.0) is x
     assert F.dropout(x, 0.25, training=False) is x

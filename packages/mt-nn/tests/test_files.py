@@ -65,7 +65,7 @@ def test_write_through_symlink_replaces_target_and_keeps_link(tmp_path: Path) ->
     assert (tmp_path / "circle").is_symlink()
 
 
-def test_other_hard_link_keeps_old_content(tmp_path: Path) -> None:
+def test_second_hard_link_of_replaced_file_keeps_old_content(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"old")
     (tmp_path / "copy").hardlink_to(tmp_path / "file")
     write_atomically(tmp_path / "file", b"new")
@@ -73,7 +73,7 @@ def test_other_hard_link_keeps_old_content(tmp_path: Path) -> None:
     assert (tmp_path / "copy").read_bytes() == b"old"
 
 
-def test_permissions_are_kept_and_temporary_file_has_no_more(tmp_path: Path) -> None:
+def test_permissions_are_kept_and_not_exceeded_by_temporary_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     before = os.umask(0o027)
     try:
@@ -179,7 +179,7 @@ def test_full_disk_leaves_file_unchanged(tmp_path: Path, size: int) -> None:
 def test_content_is_synced_before_replace_and_folder_after(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A power failure then never leaves an empty file."""
+    """In this order, a power failure never leaves an empty file."""
     path, calls = tmp_path / "file", []
     fsync, replace = os.fsync, Path.replace
 
@@ -304,7 +304,7 @@ EXCEEDED: list[tuple[str, float, Callable[[Path], object], bytes]] = [
 
 
 @pytest.mark.parametrize(("limit", "value", "read", "content"), EXCEEDED)
-def test_every_limit_is_checked_and_can_be_raised(
+def test_every_limit_is_checked_and_can_be_increased(
     tmp_path: Path, limit: str, value: float, read: Callable[[Path], object], content: bytes
 ) -> None:
     path = text(tmp_path, content)

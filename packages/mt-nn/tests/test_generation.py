@@ -40,7 +40,7 @@ class GPT(nn.Module):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("parts", [(10,), (1,) * 10, (4, 1, 3, 2)])
-def test_scores_with_cache_match_scores_without(backend: str, dtype: str, parts: Any) -> None:
+def test_scores_with_cache_match_scores_without_cache(backend: str, dtype: str, parts: Any) -> None:
     model, ids, cache = GPT().to(dtype).eval(), mt.randint(11, (2, 10)), nn.KeyValueCache(10)
     with mt.no_grad():
         found = mt.cat([model(part, cache) for part in ids.split(parts, 1)], 1)

@@ -168,7 +168,7 @@ def test_disabled_scaler_does_not_scale() -> None:
 
 
 def test_scaling_keeps_small_gradients() -> None:
-    """Without scaling, they are rounded coarsely or to zero."""
+    """Without scaling, these gradients are rounded coarsely or to zero."""
     gradients = []
     for scale in (1.0, 2.0**14):
         weight = nn.Parameter(mt.tensor([[1e-4]]))

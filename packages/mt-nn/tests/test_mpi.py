@@ -97,7 +97,7 @@ MESSAGES = {
 def test_failing_rank_ends_all_ranks_with_a_message(mpiexec: str, fault: str) -> None:
     began = time.monotonic()
     result = run_on_ranks(mpiexec, 3, fault, timeout=3.0)
-    assert time.monotonic() - began < 20  # most of which is importing
+    assert time.monotonic() - began < 20  # most of this time is spent on imports
     assert result.returncode != 0
     messages = [line for line in result.stderr.splitlines() if line.startswith("mt_nn.parallel: ")]
     assert messages, result.stderr

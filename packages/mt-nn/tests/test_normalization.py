@@ -54,7 +54,7 @@ def test_running_mean_without_variance_or_vice_versa_raises(function: Any, train
             function(x, *statistics, None, None, training)
 
 
-def test_instance_norm_without_running_statistics_names_the_function() -> None:
+def test_instance_norm_without_running_statistics_raises_and_names_the_function() -> None:
     with pytest.raises(SettingError, match=r"instance_norm\(\) with use_input_stats=False needs"):
         F.instance_norm(mt.ones(2, 3, 4), use_input_stats=False)
     with pytest.raises(InputError, match=r"instance_norm\(\) takes"):
@@ -98,7 +98,7 @@ def test_batch_norm_in_evaluation_uses_running_statistics() -> None:
     assert statistics[0].tolist() == mean.tolist()
 
 
-def test_invalid_inputs_raise() -> None:
+def test_invalid_inputs_of_normalization_raise() -> None:
     x, three, four = mt.ones(2, 3), mt.ones(3), mt.ones(4)
     with pytest.raises(InputError, match="shape ends in"):
         F.layer_norm(x, (4,))
@@ -197,7 +197,7 @@ def test_normalization_of_float16_does_not_overflow() -> None:
         np.testing.assert_allclose(np.array(out, np.float32), np.array(expected), atol=2e-3)
 
 
-def test_invalid_settings_raise() -> None:
+def test_invalid_settings_of_normalization_raise() -> None:
     for make, message in (
         (lambda: nn.BatchNorm1d(0), "num_features must be a positive integer"),
         (lambda: nn.LayerNorm(()), "at least one size"),

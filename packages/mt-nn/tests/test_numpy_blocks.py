@@ -39,7 +39,7 @@ def test_block_size_does_not_change_results(
         np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_losses_without_gradient_are_equal_and_keep_scores() -> None:
+def test_losses_without_gradient_equal_those_with_gradient_and_keep_scores() -> None:
     losses, _ = _losses()
     scores = ROWS.copy()
     without = cross_entropies(scores, CLASSES, np.full(35, 0.5), None)

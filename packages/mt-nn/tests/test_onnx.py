@@ -353,7 +353,9 @@ def test_dependence_on_batch_size_raises_export_error(function: Any, said: str) 
         ({"opset_version": 9}, InputError, "at least 18"),
     ],
 )
-def test_invalid_setting_raises_naming_it(settings: Any, error: Any, said: str) -> None:
+def test_invalid_export_setting_raises_error_that_names_it(
+    settings: Any, error: Any, said: str
+) -> None:
     with pytest.raises(error, match=said):
         nn.onnx.export(nn.Linear(3, 2), mt.randn(2, 3), **settings)
 

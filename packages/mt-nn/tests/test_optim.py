@@ -82,7 +82,7 @@ OPTIMIZERS = [
 
 @pytest.mark.parametrize("make", OPTIMIZERS)
 def test_optimizer_with_loaded_state_takes_the_same_steps(make: Any, tmp_path: Any) -> None:
-    """Save tensors with safetensors and the rest as JSON."""
+    """The state is saved as safetensors and JSON, and loaded by another optimizer."""
     x, resumed_x = (nn.Parameter(mt.tensor(START)) for _ in range(2))
     optimizer, resumed = make([x]), make([resumed_x])
     for _ in range(3):
@@ -231,7 +231,7 @@ def test_each_param_group_has_its_own_learning_rate() -> None:
     assert (a.item(), b.item(), c.item()) == (0.5, 0.0, 1.0)
 
 
-def test_single_tensor_instead_of_list_raises() -> None:
+def test_optimizer_of_single_tensor_instead_of_list_raises() -> None:
     with pytest.raises(TypeError, match=r"takes a list of parameters.*\[tensor\]"):
         optim.SGD(nn.Parameter(mt.ones(2)))
 

@@ -110,7 +110,7 @@ def test_read_text_decodes_utf8_and_checks_the_limit(write: Any) -> None:
         read_text(write("four"))
 
 
-def test_invalid_line_raises(write: Any) -> None:
+def test_line_that_is_not_utf8_raises(write: Any) -> None:
     with pytest.raises(nn.FileError, match="line 2: not UTF-8"):
         read_penn_treebank(write(b"fine\n\xc3\n"))
 

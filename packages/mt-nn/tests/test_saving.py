@@ -87,7 +87,7 @@ def test_shared_parameters_are_exchanged_with_torch(tmp_path: Path) -> None:
     np.testing.assert_array_equal(theirs[1].weight.detach(), ours[0].weight.detach())
     with torch.no_grad():
         theirs[0].weight.mul_(2)
-    files.save_model(theirs, tmp_path / "theirs")  # which saves one of the names only
+    files.save_model(theirs, tmp_path / "theirs")  # saves only one of the two names
     ours.load_state_dict(nn.load(tmp_path / "theirs"))
     assert ours[0].weight is ours[1].weight
     np.testing.assert_array_equal(theirs[1].weight.detach(), ours[1].weight.detach())
@@ -215,7 +215,7 @@ class FailingPart:
         self.state = list(state)
 
 
-def test_nothing_changes_if_one_part_does_not_fit(tmp_path: Path) -> None:
+def test_load_checkpoint_changes_nothing_if_one_part_does_not_fit(tmp_path: Path) -> None:
     path = tmp_path / "c.safetensors"
     model, optimizer = trained()
     part = FailingPart()
@@ -350,7 +350,7 @@ def test_invalid_setting_of_checkpoints_raises(tmp_path: Path, settings: Any, me
         nn.Checkpoints(tmp_path, **settings)
 
 
-def test_invalid_folder_or_choice_raises(tmp_path: Path) -> None:
+def test_invalid_folder_or_choice_of_checkpoints_raises(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(nn.FileError, match="could not create the folder"):
         nn.Checkpoints(tmp_path / "file")

@@ -58,7 +58,7 @@ DROPOUT = {
     for name in ("Dropout", "Dropout2d", "AlphaDropout", "FeatureAlphaDropout")
     for p, training in ((0.0, True), (0.5, False))
 }
-"""Layers that drop nothing. Which of them copy differs between layers, as in torch."""
+"""Dropout layers that drop nothing; some copy the input, others share its memory, as in torch."""
 
 MAY_RETURN_A_VIEW = ("Flatten", "Unflatten", "Identity", "ropout")
 """Substrings of the names of layers that may return their input or a view of it."""

@@ -21,7 +21,7 @@ from mt_nn.utils import remove_spectral_norm, remove_weight_norm, spectral_norm,
         ("ConvTranspose1d", {"in_channels": 3, "out_channels": 4, "kernel_size": 2}, (1, 3, 4), {}),
     ],
 )
-def test_values_gradients_and_state_match_torch(
+def test_spectral_norm_values_gradients_and_state_match_torch(
     name: str, settings: dict[str, Any], shape: tuple[int, ...], options: dict[str, Any]
 ) -> None:
     torch = pytest.importorskip("torch")
@@ -76,7 +76,7 @@ def test_power_iteration_runs_only_in_training_forward() -> None:
     assert layer.weight_u.tolist() != before
 
 
-def test_removal_does_not_affect_a_deepcopy() -> None:
+def test_removing_spectral_norm_does_not_affect_a_deepcopy() -> None:
     layer = spectral_norm(nn.Linear(3, 2))
     layer(mt.ones(1, 3))
     copied = copy.deepcopy(layer)

@@ -63,7 +63,7 @@ DISTINCT_LAYERS = list(
 
 
 @pytest.mark.parametrize("call", IN_TORCH, ids=str)
-def test_values_and_gradients_match_torch(call: Call) -> None:
+def test_values_and_gradients_of_calls_match_torch(call: Call) -> None:
     ours = outcome(call, "float64")
     function = torch_function(call.name) if call.is_function else torch_layer(call)
     inputs, options = mapped(leaf, list(call.inputs)), mapped(leaf, dict(call.options))

@@ -42,7 +42,7 @@ def test_jit_decorators_return_the_function_unchanged() -> None:
     assert not torch.jit.is_scripting()
 
 
-def test_functions_with_torch_specific_signatures() -> None:
+def test_functions_with_torch_specific_signatures_give_torch_results() -> None:
     table = mt.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     torch.embedding(table, mt.tensor([1, 1, 0]), 0).sum().backward()
     assert table.grad is not None

@@ -134,7 +134,7 @@ def test_compressed_entry_raises_file_error() -> None:
         nn.load(io.BytesIO(zip_file(MATRIX, STORAGES, zipfile.ZIP_DEFLATED)))
 
 
-def test_other_or_truncated_file_raises_file_error() -> None:
+def test_file_of_another_program_or_truncated_file_raises_file_error() -> None:
     for content in (b"\x80\x02\x8a\nanother program", zip_file("", {})[:50], b"PK\x03\x04"):
         with pytest.raises(nn.FileError, match="not a file that torch.save"):
             nn.load(io.BytesIO(content))

@@ -22,7 +22,7 @@ from mt_nn.torch_names.left_out import LEFT_OUT, advice
 
 ROOT = "mt_nn.torch_names"
 WRITTEN_FOR = (2, 13)
-"""The torch release that the table describes; others may have other names."""
+"""The torch release that the table describes; other releases may have other names."""
 
 MIRRORED = [
     found.name.removeprefix(f"{ROOT}.")
