@@ -68,7 +68,7 @@ def test_moons_lie_on_half_circles_unless_noisy() -> None:
 
 @pytest.mark.parametrize("count", [-1, 2.5, "3"])
 def test_dataset_rejects_invalid_number_of_points(count: object) -> None:
-    with pytest.raises(ValueError, match="number of points must be a non-negative integer"):
+    with pytest.raises(ValueError, match="N, the number of points, must be a non-negative integer"):
         DATASETS["xor"](count)
 
 

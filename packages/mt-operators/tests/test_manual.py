@@ -41,7 +41,7 @@ def test_text_plot_draws_points_and_predictions() -> None:
 
 
 def test_text_plot_and_accuracy_reject_invalid_input() -> None:
-    with pytest.raises(ValueError, match="0 point.s. cannot be drawn"):
+    with pytest.raises(ValueError, match="cannot draw 0 point.s. on"):
         text_plot(xor(0), lambda point: 0)
     with pytest.raises(ValueError, match="on 1 by 24 characters"):
         text_plot(xor(5), lambda point: 0, width=1)
@@ -49,9 +49,9 @@ def test_text_plot_and_accuracy_reject_invalid_input() -> None:
         with pytest.raises(ValueError, match="infinite or nan"):
             text_plot(Dataset(((0.0, bad),), (1,)), lambda point: 0)
     for label in (-1, 2, 0.5):
-        with pytest.raises(ValueError, match=f"must return 0 or 1, not {label}"):
+        with pytest.raises(ValueError, match=f"classifier that returns 0 or 1, not {label}"):
             text_plot(xor(5), lambda point, label=label: label)
-    with pytest.raises(ValueError, match="empty data set has no accuracy"):
+    with pytest.raises(ValueError, match="needs at least one point; the data set is empty"):
         manual.accuracy(manual.network_for("xor"), xor(0))
 
 

@@ -169,8 +169,8 @@ def test_call_without_forward_raises() -> None:
     ("name", "message"),
     [
         ("a.b", "'a.b' cannot name a member of Tree"),
-        ("", "must be a non-empty string"),
-        (0, "must be a non-empty string"),
+        ("", "whose members have non-empty strings"),
+        (0, "whose members have non-empty strings"),
         ("size", "'size' cannot name a member of Tree, which has an attribute of that name"),
         ("train", "'train' cannot name a member of Tree, whose class has an attribute"),
         ("forward", "'forward' cannot name a member of Tree, whose class has"),
@@ -366,7 +366,7 @@ def test_load_state_dict_with_rejected_value_changes_nothing() -> None:
         (5, "takes a dictionary of values by name; int was given"),
         (Leaf(1.0), "Leaf was given. Pass the result of state_dict"),
         ([("weight", 1.0)], "list was given"),
-        ({1: 1.0}, "names in a state dictionary are strings; 1 was found"),
+        ({1: 1.0}, r"load_state_dict\(\) takes strings as names; 1 was found"),
     ],
 )
 def test_load_state_dict_rejects_non_dictionaries_and_non_string_names(

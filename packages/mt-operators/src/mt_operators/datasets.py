@@ -2,7 +2,8 @@
 
 The course's data sets are ordered from easy to hard. A line separates `simple` and `diag`; `split`,
 `xor` and `circle` need a hidden layer; `spiral` needs a trained network. All but the moons lie in
-the unit square. The same seed gives the same points.
+the unit square. The same seed gives the same points. Each function raises `ValueError` if the
+number of points, `N`, is not a non-negative integer.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ class Dataset:
     def __post_init__(self) -> None:
         if len(self.X) != len(self.y):
             raise ValueError(
-                f"each point needs one class, got {len(self.X)} point(s) and {len(self.y)} "
-                "class(es)."
+                f"Dataset() needs one class per point, got {len(self.X)} point(s) and "
+                f"{len(self.y)} class(es)."
             )
         for label in self.y:
             if label not in {0, 1}:
-                raise ValueError(f"a class must be 0 or 1, got {label!r}.")
+                raise ValueError(f"a class of a Dataset must be 0 or 1, got {label!r}.")
 
     @property
     def N(self) -> int:
@@ -114,7 +115,7 @@ def moons(N: int, seed: int = 0, noise: float = 0.1) -> Dataset:
         ValueError: `noise` is negative or not finite, or `N` is not a non-negative integer.
     """
     if not 0.0 <= noise < math.inf:
-        raise ValueError(f"noise must be a non-negative finite number, got {noise!r}.")
+        raise ValueError(f"moons: noise must be a non-negative finite number, got {noise!r}.")
     rng = _generator(N, seed)
     points, labels = [], []
     for index in range(N):
@@ -150,5 +151,5 @@ def _in_square(N: int, seed: int, is_one: Callable[[float, float], bool]) -> Dat
 def _generator(N: SupportsIndex, seed: int) -> random.Random:
     """Check the number of points, and return a random generator."""
     if not hasattr(N, "__index__") or operator.index(N) < 0:
-        raise ValueError(f"the number of points must be a non-negative integer, got {N!r}.")
+        raise ValueError(f"N, the number of points, must be a non-negative integer, got {N!r}.")
     return random.Random(seed)

@@ -22,7 +22,12 @@ from mt_operators.core.tracing import Recorder
 def derivative(graph: Graph, argument: int) -> Graph:
     """Return the partial derivative of a graph with one output, with respect to one argument.
 
-    The result takes the arguments of the graph, followed by its output, as in a row of the table.
+    The result takes the arguments of the graph, followed by the output of the graph, as in a row of
+    the table.
+
+    Args:
+        graph: a graph with one output.
+        argument: the index of the argument.
     """
     recorder = Recorder("derivative", graph.arity + 1)
     values = evaluated(graph, recorder.arguments)
@@ -57,15 +62,21 @@ class Evaluation:
         )
 
     def __call__(self, *operands: Any) -> Any:
-        """Return the output, or a tuple of several."""
+        """Return the output, or a tuple if there are several outputs."""
         results = evaluate(self.graph, operands)
         return tuple(results) if len(results) > 1 else results[0]
 
 
 def derived(name: str, parameters: Sequence[str], graph: Graph) -> Operator:
-    """Return a graph with one output as an operator, whose derivatives are computed on demand.
+    """Return an operator that evaluates a graph with one output; see `derivative`.
 
-    Stage 2 uses this for higher derivatives and for fused functions.
+    The partial derivatives are computed when they are first called. Stage 2 uses this function for
+    higher derivatives and for fused functions.
+
+    Args:
+        name: the name of the operator.
+        parameters: the names of its arguments.
+        graph: the graph of its value.
     """
     partials = [_partial(graph, argument) for argument in range(graph.arity)]
     return Operator(name, Evaluation(name, parameters, graph), tuple(partials), result="real")

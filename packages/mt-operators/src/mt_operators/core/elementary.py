@@ -143,12 +143,15 @@ def div(x: float, y: float) -> float:
 
 
 MAX_BITS = 2**22
-"""Integer powers with more bits are computed as floats, since they would take minutes."""
+"""The number of bits from which powers of integers are computed as floats, not exactly."""
 
 
 @elementary
 def pow(x: float, y: float) -> float:
-    """Return `x` to the power `y`; nan for a negative base with a fractional exponent."""
+    """Return `x` to the power `y`; nan for a negative base with a fractional exponent.
+
+    For integers with `y >= 0` the result is exact, up to `MAX_BITS` bits.
+    """
     if isinstance(x, int) and isinstance(y, int) and 0 <= y * x.bit_length() < MAX_BITS:
         return int(x**y)  # integers stay exact
     x, y = as_float(x), as_float(y)

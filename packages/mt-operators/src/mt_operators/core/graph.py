@@ -44,7 +44,7 @@ class Expression:
             operator of the table.
         operands: the positions of its operands in the graph, which precede its own.
         number: the index of the argument, or the value of the constant.
-        is_bool: whether it is a bool; arguments are numbers.
+        is_bool: whether the value is a bool; arguments are numbers.
     """
 
     operation: str
@@ -69,7 +69,7 @@ class Graph:
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """The arguments that an output depends on."""
+        """The indices of the arguments that an output depends on, in ascending order."""
         used = {operand for expression in self.expressions for operand in expression.operands}
         return tuple(i for i in range(self.arity) if i in used or i in self.outputs)
 
@@ -93,7 +93,13 @@ class Graph:
 
 
 def pruned(expressions: Sequence[Expression], outputs: Sequence[int], arity: int) -> Graph:
-    """Return the graph of some outputs, without unused expressions."""
+    """Return the graph of some outputs, without unused expressions; all arguments are kept.
+
+    Args:
+        expressions: the expressions; the first `arity` are the arguments.
+        outputs: the positions of the outputs in `expressions`.
+        arity: the number of arguments.
+    """
     needed = set(range(arity))
     pending = list(outputs)
     while pending:

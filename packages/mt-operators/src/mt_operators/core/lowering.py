@@ -33,8 +33,14 @@ _PYTHON: Lowering = {
 def evaluate(graph: Graph, operands: Sequence[Any], lowering: Lowering | None = None) -> list[Any]:
     """Return the outputs of a graph.
 
-    `lowering` has functions for the elementary operators, and optionally for others; None uses the
-    functions of the table, which dispatch.
+    Args:
+        graph: the graph.
+        operands: the values of its arguments.
+        lowering: functions for the elementary operators, and optionally for others; None uses the
+            functions of the table, which dispatch.
+
+    Raises:
+        TracingError: `lowering` lacks an elementary operator that the graph needs.
     """
     values = evaluated(graph, operands, lowering)
     return [values[i] for i in graph.outputs]

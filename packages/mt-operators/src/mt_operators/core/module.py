@@ -50,7 +50,11 @@ class Module:
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute: register a member, or update the value of a buffer.
 
-        Raise an error if that would silently remove a member, or if a module would contain itself.
+        Raises:
+            AttributeError: `Module.__init__` has not been called.
+            MemberNameError: the name is invalid for a member.
+            MemberError: a member would become a value of another kind, or a module would contain
+                itself.
         """
         if "_modules" not in self.__dict__:
             raise self._not_initialized(name)
@@ -84,7 +88,7 @@ class Module:
         return None
 
     def __getattr__(self, name: str) -> Any:
-        """Return a member; Python calls this only if there is no ordinary attribute."""
+        """Return a member, or the value of a buffer, if there is no ordinary attribute."""
         attributes = self.__dict__
         if "_modules" not in attributes:
             raise self._not_initialized(name)
@@ -107,7 +111,7 @@ class Module:
 
     def _check_name(self, name: object) -> None:
         if not isinstance(name, str) or not name or "." in name:
-            rule = "a name must be a non-empty string without dots"
+            rule = "whose members have non-empty strings without dots as names"
             raise self._bad_name(name, rule)
         if name in _STORES.values() or any(name in vars(c) for c in type(self).__mro__):
             rule = "whose class has an attribute of that name: choose another name"
@@ -140,13 +144,27 @@ class Module:
     # --- Members by name ------------------------------------------------------------------------
 
     def add_module(self, name: str, module: Module) -> None:
-        """Add a submodule under a name, which may be any string without dots."""
+        """Add a submodule under a name.
+
+        Args:
+            name: a non-empty string without dots that is not an attribute of the class.
+            module: the submodule.
+
+        Raises:
+            MemberError: `module` is not a module, or would contain itself.
+            MemberNameError: the name is invalid, or already in use for something else.
+        """
         if not isinstance(module, Module):
             raise _wrong_kind("add_module", "a Module", module)
         self._add(Module, name, module)
 
     def add_parameter(self, name: str, value: Any) -> Parameter:
-        """Add a `Parameter`, or wrap a value in one, and return it."""
+        """Add a `Parameter`, or wrap a value in one, and return it.
+
+        Raises:
+            MemberError: `value` is a buffer or a module.
+            MemberNameError: the name is invalid, or already in use for something else.
+        """
         if isinstance(value, (Buffer, Module)):
             raise _wrong_kind("add_parameter", "a Parameter or the value for one", value)
         parameter = value if isinstance(value, Parameter) else Parameter(value, name)
@@ -154,7 +172,12 @@ class Module:
         return parameter
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Add a parameter, or None for an absent one."""
+        """Add a parameter, or None for an absent one.
+
+        Raises:
+            MemberError: `param` is neither a `Parameter` nor None.
+            MemberNameError: the name is invalid, or already in use for something else.
+        """
         if param is not None and not isinstance(param, Parameter):
             raise _wrong_kind("register_parameter", "a Parameter or None", param)
         self._add(Parameter, name, param)
@@ -167,6 +190,16 @@ class Module:
         >>> counter.steps += 1
         >>> counter.state_dict()
         {'steps': 1}
+
+        Args:
+            name: the name of the buffer.
+            value: a `Buffer`, or the value for one.
+            persistent: whether the state dictionary includes the value; ignored for a `Buffer`,
+                which has its own setting.
+
+        Raises:
+            MemberError: `value` is a parameter or a module.
+            MemberNameError: the name is invalid, or already in use for something else.
         """
         if isinstance(value, (Parameter, Module)):
             raise _wrong_kind("register_buffer", "a Buffer or the value for one", value)
@@ -219,7 +252,10 @@ class Module:
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """Iterate over the parameters with dotted names; without `recurse`, skip submodules."""
+        """Iterate over the parameters with dotted names; without `recurse`, skip submodules.
+
+        `prefix` and `remove_duplicate` are those of `named_modules`.
+        """
         return self._named_holders("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
@@ -257,7 +293,11 @@ class Module:
         return self
 
     def train(self, mode: bool = True) -> Self:
-        """Set the training mode of the whole tree and return self; submodules may override it."""
+        """Set the training mode of the whole tree and return self; submodules may override it.
+
+        Raises:
+            ModuleError: `mode` is not a bool.
+        """
         if not isinstance(mode, bool):
             raise ModuleError(f"train() takes True or False; {mode!r} was given.")
         self.training = mode
@@ -272,7 +312,11 @@ class Module:
     # --- Saving and loading ---------------------------------------------------------------------
 
     def state_dict(self, prefix: str = "") -> dict[str, Any]:
-        """Return the values of all parameters and persistent buffers by dotted name."""
+        """Return the values of all parameters and persistent buffers by dotted name.
+
+        Names start with `prefix`. Values are detached, but not copied; buffers whose value is None
+        are left out.
+        """
         return {prefix + name: holder.state() for name, holder in self._saved_holders()}
 
     def load_state_dict(
@@ -282,6 +326,10 @@ class Module:
 
         With `strict` the names must match exactly; otherwise only common ones are loaded. Return
         the missing and the unexpected names.
+
+        Raises:
+            StateDictError: the names do not match, or a value has the wrong shape or type.
+            TypeError: `state_dict` is not a dictionary.
         """
         holders = dict(self._saved_holders())
         keys = _incompatible_keys(holders, state_dict)
@@ -290,7 +338,7 @@ class Module:
             problems = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds if names)
             raise StateDictError(
                 f"the state dictionary does not fit {type(self).__name__} ({problems}). Load it "
-                "into the architecture it was saved from, or pass strict=False to load the others."
+                "into the architecture it was saved from, or pass strict=False to load the rest."
             )
         values = {}
         for name, holder in holders.items():  # check all before changing the first
@@ -319,7 +367,11 @@ class Module:
     # --- Calls and text -------------------------------------------------------------------------
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the module's output; defined by subclasses."""
+        """Compute the module's output; defined by subclasses.
+
+        Raises:
+            NotImplementedError: the class does not define this method.
+        """
         raise NotImplementedError(
             f"{type(self).__name__} defines no forward method, so it cannot be called."
         )
@@ -360,7 +412,7 @@ def _incompatible_keys(known: Mapping[str, Holder], state: object) -> Incompatib
         )
     for name in state:
         if not isinstance(name, str):
-            raise StateDictError(f"names in a state dictionary are strings; {name!r} was found.")
+            raise StateDictError(f"load_state_dict() takes strings as names; {name!r} was found.")
     return IncompatibleKeys(
         [name for name in known if name not in state], [name for name in state if name not in known]
     )

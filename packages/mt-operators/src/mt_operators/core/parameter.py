@@ -34,7 +34,11 @@ class Holder:
         return value.detach() if hasattr(value, "detach") else value
 
     def checked_copy(self, saved: Any) -> Any:
-        """Return a checked copy of a saved value, for `load`."""
+        """Return a checked copy of a saved value, for `load`.
+
+        Raises:
+            StateDictError: the saved value has the wrong shape or type, or cannot be copied.
+        """
         value = self.value
         if _is_number(value) and not _is_number(saved):
             raise StateDictError(f"{_described(saved)} was given for a number.")
@@ -63,7 +67,12 @@ class Holder:
 
 
 class Parameter(Holder):
-    """A trainable value; a Scalar or tensor is set to require grad."""
+    """A trainable value; a Scalar or tensor is set to require grad.
+
+    Args:
+        value: the value.
+        name: a name for messages and diagrams, which a Scalar or tensor gets, too.
+    """
 
     def __init__(self, value: Any, name: str | None = None) -> None:
         self.name = name

@@ -11,8 +11,8 @@ A partial derivative takes the arguments and the value, `out`. Two examples:
     >>> round(out, 6), round(row.partials[0](0.5, out), 6)
     (0.462117, 0.786448)
 
-The gradient with respect to an argument is the *upstream gradient*, of the final result with
-respect to the value, times the partial derivative: the chain rule.
+The gradient with respect to an argument is the *upstream gradient*, which is the gradient of the
+final result with respect to the value, times the partial derivative: the chain rule.
 """
 
 from __future__ import annotations
@@ -111,7 +111,11 @@ class Operator:
     def gradient(self, needed: tuple[bool, ...]) -> Formula:
         """Return a formula that computes the needed gradients in one pass over memory.
 
-        Its arguments are the upstream gradient, the arguments of the operator, and the value.
+        The arguments of the formula are the upstream gradient, the arguments of the operator, and
+        the value.
+
+        Args:
+            needed: for each argument of the operator, whether its gradient is needed.
         """
         if needed not in self._gradients:
             partials = [p for p, need in zip(self.partials, needed, strict=True) if need]
@@ -153,7 +157,7 @@ class Formula:
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        """The names of the arguments, by default those of the function."""
+        """The names of the arguments: as given, else those of the function, else x0, x1, ..."""
         names = self._names or parameters_of(self.function)
         return names if len(names) == self.arity else tuple(f"x{i}" for i in range(self.arity))
 

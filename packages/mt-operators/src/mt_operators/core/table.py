@@ -50,7 +50,11 @@ class OperatorTable(Mapping[str, Operator]):
         self._reserved: list[Callable[[str], bool]] = []
 
     def __getitem__(self, name: str) -> Operator:
-        """Return the operator `name`."""
+        """Return the operator `name`.
+
+        Raises:
+            UnknownOperatorError: there is no such operator; aliases are not looked up.
+        """
         try:
             return self._rows[name]
         except KeyError:
@@ -87,6 +91,11 @@ class OperatorTable(Mapping[str, Operator]):
             *partials: the partial derivatives.
             check: whether to validate the row; the tests validate the built-in rows.
             **options: the other arguments of `Operator`.
+
+        Raises:
+            OperatorError: the row is invalid.
+            OperatorExistsError: the name or an alias is already in use.
+            TracingError: a function cannot be traced.
         """
         row = Operator(name, function, partials, **options)
         for validate in CHECKS if check else ():
@@ -108,7 +117,8 @@ class OperatorTable(Mapping[str, Operator]):
     ) -> None:
         """Call `install` with every operator of the table, now and whenever one is added.
 
-        Types use this to define a method per row. Names that are reserved are rejected.
+        Types use this to define a method per row. From then on, `add` rejects every name for which
+        `is_reserved` returns True.
         """
         for row in self._rows.values():
             install(row)

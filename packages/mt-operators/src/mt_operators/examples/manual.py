@@ -101,7 +101,7 @@ def accuracy(network: Network, dataset: Dataset) -> float:
         ValueError: there are no points.
     """
     if not len(dataset):
-        raise ValueError("an empty data set has no accuracy; add points.")
+        raise ValueError("accuracy() needs at least one point; the data set is empty.")
     right: int = sum(network(point) == label for point, label in dataset)
     return right / len(dataset)
 

@@ -37,16 +37,16 @@ def text_plot(
     """
     if not len(dataset) or width < 2 or height < 2:
         raise ValueError(
-            f"{len(dataset)} point(s) cannot be drawn on {width} by {height} characters: give at "
-            "least one point and two characters in each direction."
+            f"text_plot() cannot draw {len(dataset)} point(s) on {width} by {height} characters: "
+            "give at least one point, and at least two characters in each direction."
         )
     if not all(math.isfinite(x) for point in dataset.X for x in point):
-        raise ValueError("points must be finite to be drawn; one is infinite or nan.")
+        raise ValueError("text_plot() needs finite points; a coordinate is infinite or nan.")
 
     def class_of(point: Point) -> int:
         label = classify(point)
         if label not in {0, 1}:
-            raise ValueError(f"a classifier must return 0 or 1, not {label!r}.")
+            raise ValueError(f"text_plot() needs a classifier that returns 0 or 1, not {label!r}.")
         return int(label)
 
     columns = _Axis([x1 for x1, _ in dataset.X], width)

@@ -1,6 +1,6 @@
 """All functions for formulas, and further rows of the operator table.
 
-This includes the functions of the core: `from mt_operators.functions import exp, where`.
+The functions of the core are included: `from mt_operators.functions import exp, where`.
 """
 
 # fmt: off

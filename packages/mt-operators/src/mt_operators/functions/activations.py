@@ -17,11 +17,11 @@ from mt_operators.functions.exponential import expm1, log1p
 from mt_operators.functions.special import ndtr, normal_density
 
 UNDERFLOW = 1000.0
-"""A number so large that `exp(-FAR)` is 0 in every dtype."""
+"""A number so large that `exp(-UNDERFLOW)` is 0 in every dtype."""
 
 
 def clamped(x: float, bound: float = UNDERFLOW) -> float:
-    """Return `x` clamped to `[-far, far]`, so that infinity times 0 does not give nan."""
+    """Return `x` clamped to `[-bound, bound]`, so that infinity times 0 does not give nan."""
     return maximum(minimum(x, bound), -bound)
 
 
@@ -201,7 +201,8 @@ define_real(
     note="x, or alpha * (exp(x / alpha) - 1) for negative x; derivative 1 at 0",
 )
 
-# They keep mean 0 and variance 1: Klambauer et al., Self-Normalizing Neural Networks, 2017.
+# Both constants keep mean 0 and variance 1: Klambauer et al., Self-Normalizing Neural Networks,
+# 2017.
 SELU_ALPHA = 1.6732632423543772
 """The `alpha` of selu, whose limit at minus infinity is `-SELU_SCALE * SELU_ALPHA`."""
 

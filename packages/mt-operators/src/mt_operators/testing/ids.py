@@ -38,9 +38,10 @@ TRUSTED_REPR = {*sys.stdlib_module_names, "numpy"}
 def sample_id(*parts: Any) -> str:
     """Return the id of a sample with these parts, joined as pytest joins them.
 
-    A string is used as it is, a lambda is described by its body, an array by its elements or, if
-    there are many, its shape, a dataclass instance by its `name` or else its type and fields, and
-    another object by its type.
+    A string is used as it is. A lambda is described by its body, a named function or class by its
+    name, an array by its elements or, if there are many, its shape, and a dataclass instance by its
+    `name` or else its type and fields. Containers are described by their elements, other objects of
+    the standard library or NumPy by their `repr`, and all others by their type.
     """
     return "-".join(_shortened(part if isinstance(part, str) else text(part)) for part in parts)
 
