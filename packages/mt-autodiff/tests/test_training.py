@@ -115,9 +115,9 @@ def test_gradient_descent_with_momentum_takes_expected_steps() -> None:
 
 
 def test_train_rejects_empty_datasets_bad_epochs_and_rates() -> None:
-    with pytest.raises(ValueError, match="empty data set"):
+    with pytest.raises(ValueError, match="needs at least one point; the data set is empty"):
         train(Network(), xor(0), 1, 0.1)
-    with pytest.raises(ValueError, match="empty data set has no accuracy"):
+    with pytest.raises(ValueError, match="needs at least one point; the data set is empty"):
         accuracy(Network(), xor(0))
     for epochs in (0, -1):
         with pytest.raises(ValueError, match=f"at least 1 epoch and a finite rate, got {epochs}"):

@@ -39,6 +39,7 @@ def derivative_check(
         numeric = [float(central_difference(f, *inputs, arg=index, epsilon=step)) for step in steps]
         if not any(math.isclose(exact, n, rel_tol=rel, abs_tol=tolerance) for n in numeric):
             raise GradientError(
-                f"the derivative with respect to argument {index} at {point} is {exact}, but the "
-                f"central difference is {' or '.join(map(str, sorted(set(numeric))))}."
+                f"derivative_check: the derivative with respect to argument {index} at {point} is "
+                f"{exact}, but the central difference is "
+                f"{' or '.join(map(str, sorted(set(numeric))))}."
             )

@@ -52,7 +52,12 @@ class ScalarFunction:
 
     @classmethod
     def apply(cls, *values: SupportsFloat) -> Scalar:
-        """Run forward on the values and record the call."""
+        """Run forward on the values, record the call, and return the result.
+
+        Raises:
+            ForwardError: the forward did not return a number.
+            TypeError: a value is not a number.
+        """
         inputs = tuple(as_scalar(value) for value in values)
         recording = is_grad_enabled()
         ctx = Context(tuple(recording and scalar.requires_grad for scalar in inputs))

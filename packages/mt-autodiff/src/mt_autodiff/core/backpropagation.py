@@ -65,7 +65,7 @@ def derivatives(
     leaves: Container[Any] = (),
     inputs: Container[Any] | None = None,
 ) -> dict[V, Any]:
-    """Return the derivatives with respect to the variables of `topological_sort`.
+    """Return the derivatives of `variable` by the variable that they are with respect to.
 
     Args:
         variable: the final result.
@@ -73,7 +73,12 @@ def derivatives(
         retain_graph: whether to keep saved values, so that the graph can be differentiated again.
         leaves: variables to treat as leaves: `completed` is not called for them.
         inputs: the variables to differentiate with respect to; only paths to them are followed.
-            None for all variables.
+            None for all variables of `topological_sort`.
+
+    Raises:
+        CyclicGraphError: a variable was computed from itself.
+        GraphFreedError: the graph was freed by an earlier call.
+        GradientError: a function's backward returned invalid gradients.
     """
     found: dict[Any, Any] = {}
     walk(variable, derivative, retain_graph, found, leaves, inputs)

@@ -26,6 +26,15 @@ def grad(
         inputs: leaves or intermediate results.
         create_graph: whether to record the derivatives, for higher derivatives.
         allow_unused: whether to return 0 for an input that the output does not depend on.
+
+    Returns:
+        One constant Scalar for each input; recorded ones with `create_graph`.
+
+    Raises:
+        TypeError: `output` or an input is not a Scalar.
+        NoGradientError: `output` or an input is a constant, or, without `allow_unused`, the output
+            does not depend on an input.
+        GraphFreedError: the graph was freed by an earlier `backward`.
     """
     inputs = (inputs,) if isinstance(inputs, Scalar) else tuple(inputs)
     for scalar in (output, *inputs):

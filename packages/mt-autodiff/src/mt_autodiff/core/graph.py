@@ -95,11 +95,11 @@ class History:
         self.last_fn, self.ctx, self.inputs, self.name = last_fn, ctx, inputs, name
 
     def vjp(self, derivative: Any) -> tuple[Any, ...]:
-        """Run the function's backward; return the VJP for each input, or None.
+        """Run the function's backward; return the VJP for each input, None where none is needed.
 
         Raises:
             GraphFreedError: the graph was freed by an earlier backward.
-            GradientError: the backward returned another number of derivatives.
+            GradientError: the number of derivatives is not that of the inputs.
         """
         ctx = self.ctx
         function = self.last_fn  # read last: a thread that frees the graph sets it to None first

@@ -2,7 +2,7 @@
 
 Recording is on by default, as in torch. Use `with no_grad():` for evaluation and parameter updates,
 and `with enable_grad():` to switch it on again inside. Each thread starts with recording on; an
-asyncio task starts with the mode of its creator, and does not affect it.
+asyncio task starts with the mode of its creator, whose own mode it does not change.
 """
 
 from __future__ import annotations

@@ -20,13 +20,16 @@ def central_difference(
         *vals: the point at which to differentiate.
         arg: the index of the argument; negative indices count from the end.
         epsilon: half the width of the difference.
+
+    Raises:
+        ValueError: `arg` is out of range, or `epsilon` is too small to change the argument.
     """
     if not -len(vals) <= arg < len(vals):
-        raise ValueError(f"arg={arg} is out of range for {len(vals)} value(s).")
+        raise ValueError(f"central_difference: arg={arg} is out of range for {len(vals)} value(s).")
     upper, lower = list(vals), list(vals)
     upper[arg] = vals[arg] + epsilon
     lower[arg] = vals[arg] - epsilon
     width = upper[arg] - lower[arg]  # 2 epsilon, rounded
     if not float(width):
-        raise ValueError(f"epsilon {epsilon} is too small for {vals[arg]}: give a larger one.")
+        raise ValueError(f"central_difference: epsilon={epsilon} is too small for {vals[arg]}.")
     return (f(*upper) - f(*lower)) / width

@@ -38,12 +38,15 @@ class Scalar(Infix, Methods):
     Args:
         data: the value, a number.
         name: a name for messages and diagrams.
-        requires_grad: whether its derivative is needed; if not, it is a constant.
+        requires_grad: whether its derivative is needed; if not, the Scalar is a constant.
 
     Attributes:
         data: the value; assignments are not recorded.
         derivative: the derivative that `backward` has accumulated, or None.
         history: the recorded computation; None for a leaf.
+
+    Raises:
+        TypeError: `data` is not a number, or `name` is not a string.
     """
 
     __slots__ = ("_data", "derivative", "history", "name", "requires_grad", "unique_id")
@@ -110,7 +113,11 @@ class Scalar(Infix, Methods):
     # --- Differentiation ------------------------------------------------------------------------
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Set whether a derivative is needed, and return self; a computed Scalar needs one."""
+        """Set whether a derivative is needed, and return self.
+
+        Raises:
+            AutodiffError: the Scalar was computed from others, and `requires_grad` is False.
+        """
         if self.history and not requires_grad:
             raise AutodiffError(
                 f"{self!r} was computed from others, so requires_grad cannot be switched off. "
@@ -146,6 +153,14 @@ class Scalar(Infix, Methods):
             d_output: the initial derivative; 1 if None.
             retain_graph: whether to keep the graph for another call; `create_graph` if None.
             create_graph: whether to record the derivatives, for higher derivatives.
+
+        Raises:
+            NoGradientError: this Scalar is a constant.
+            CyclicGraphError: a variable was computed from itself.
+            GraphFreedError: the graph was freed by an earlier call.
+            GradientError: a function's backward returned invalid gradients, or, with
+                `create_graph`, an input has changed.
+            TypeError: `d_output` is not a number.
         """
         self.check_recorded()
         start: Any = 1.0 if d_output is None else d_output

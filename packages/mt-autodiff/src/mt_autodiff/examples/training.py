@@ -90,7 +90,7 @@ def train(
             diverged.
     """
     if not len(dataset):
-        raise ValueError("a network cannot be trained on an empty data set; add points.")
+        raise ValueError("train() needs at least one point; the data set is empty.")
     optimizer = GradientDescent(network.parameters(), momentum)
 
     def one_epoch() -> tuple[float, float]:
@@ -169,6 +169,6 @@ def accuracy(network: Module, dataset: Dataset) -> float:
         ValueError: there are no points.
     """
     if not len(dataset):
-        raise ValueError("an empty data set has no accuracy; add points.")
+        raise ValueError("accuracy() needs at least one point; the data set is empty.")
     with no_grad():
         return sum(class_of(network, x) == label for x, label in dataset) / len(dataset)
