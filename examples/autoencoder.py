@@ -1,9 +1,9 @@
 """Train a variational autoencoder on handwritten digits, and generate new ones.
 
-It shows the reparameterization trick: the encoder returns a normal distribution for each image,
-and a sample of it (`rsample`) is a differentiable function of its mean and deviation. The loss is
-the reconstruction error plus the divergence from the standard normal distribution, from which new
-digits are sampled at the end.
+This example shows the reparameterization trick: the encoder returns a normal distribution for each
+image, and a sample of it (`rsample`) is a differentiable function of its mean and deviation. The
+loss is the reconstruction error plus the divergence from the standard normal distribution, from
+which new digits are sampled at the end.
 
 After about five seconds the loss is below 26 nats per image, from 45 for the untrained network,
 and most of the generated digits can be read.

@@ -1,9 +1,9 @@
 """Train a small transformer to write a rhyme, character by character.
 
-It shows a causal mask, an embedding that shares its weight with the last layer, AdamW without
-weight decay for biases, a learning rate with warm-up and cosine decay, gradient clipping, and
-sampling from the five most likely characters. The text is a rhyme of seven verses that differ in
-few words, so that the network has to use a long context.
+This example shows a causal mask, an embedding that shares its weight with the last layer, AdamW
+without weight decay for biases, a learning rate with warm-up and cosine decay, gradient clipping,
+and sampling from the five most likely characters. The text is a rhyme of seven verses that differ
+in few words, so that the network has to use a long context.
 
 After about fifteen seconds the loss is below 0.15 nats per character, from 3.3 for uniform
 predictions, and the generated text is nearly the rhyme.

@@ -2,8 +2,8 @@
 
 A mass on a spring with friction, released at x = 1, moves as x'' + 2 d x' + w² x = 0. The network
 is a function of time that satisfies the initial conditions by construction, and its loss is the
-residual of the equation at some times. It shows `autograd.grad` with `create_graph`: the loss
-contains second derivatives, and training differentiates them a third time.
+residual of the equation at some times. This example shows `autograd.grad` with `create_graph`: the
+loss contains second derivatives, and training differentiates them a third time.
 
 After about ten seconds the network differs from the exact solution by less than 0.05 everywhere. A
 plot shows both.

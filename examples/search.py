@@ -1,10 +1,10 @@
 """Find sentences by their meaning, with the weights of a pretrained transformer.
 
-It shows how to load pretrained weights into layers of this package. all-MiniLM-L6-v2, a BERT of
-six layers, is read from a safetensors file: a table maps its names to those here, and three
-matrices of each attention layer are concatenated. A sentence becomes a vector of length 1, the
-mean of the network's outputs for its tokens; the larger the product of two vectors, the more
-similar the meaning of their sentences.
+This example shows how to load pretrained weights into layers of this package. all-MiniLM-L6-v2, a
+BERT of six layers, is read from a safetensors file: a table maps its names to those here, and three
+matrices of each attention layer are concatenated. A sentence becomes a vector of length 1, the mean
+of the network's outputs for its tokens; the larger the product of two vectors, the more similar the
+meaning of their sentences.
 
 Weights and vocabulary, 84 MB, are in a package. It depends on torch, which is not needed here: the
 environment `search` of hatch leaves it out. To search other sentences than the few below, pass a
@@ -205,7 +205,7 @@ def installed_model() -> Path:
     """Return the folder of the model in its package, which is not imported: it needs torch.
 
     Raises:
-        MissingPackageError: it is not installed.
+        MissingPackageError: the package is not installed.
     """
     package = find_spec(PACKAGE)
     if package is None or package.origin is None:

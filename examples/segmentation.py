@@ -1,8 +1,8 @@
 """Train a U-Net to segment circles and squares.
 
-It shows an encoder and a decoder of convolutions with skip connections (`cat`), batch
-normalization, upsampling, and cross-entropy per pixel with weights for rare classes. The images
-are generated: circles and squares on noise, and lines that belong to neither.
+This example shows an encoder and a decoder of convolutions with skip connections (`cat`), batch
+normalization, upsampling, and cross-entropy per pixel with weights for rare classes. The images are
+generated: circles and squares on noise, and lines that belong to neither.
 
 After about twenty seconds the intersection over union of circles and squares, in images that the
 network has not seen, is about three quarters.

@@ -1,8 +1,8 @@
 """Train two recurrent networks to translate dates: "the 3rd of march, 1987" becomes "1987-03-03".
 
-It shows an encoder that reads sentences of different lengths in one batch (packed), a decoder with
-attention, training with the correct previous characters (teacher forcing), and decoding without
-them. A table of the attention shows which characters the decoder used.
+This example shows an encoder that reads sentences of different lengths in one batch (packed), a
+decoder with attention, training with the correct previous characters (teacher forcing), and
+decoding without them. A table of the attention shows which characters the decoder used.
 
 After about twenty seconds nine of ten dates that it has not seen are translated without a mistake.
 

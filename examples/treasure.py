@@ -1,9 +1,9 @@
 """Train an agent to walk to a treasure, around the pits of an island.
 
-It shows deep Q-learning: a network estimates the value of each move, the discounted reward to
-come; a replay buffer provides batches of past moves; a target network, which follows the first one
-slowly, estimates the value of the next place (without gradients); the loss is Huber's. The island
-is a map in this file: S is the start, T the treasure, O a pit, which ends the walk.
+This example shows deep Q-learning: a network estimates the value of each move, the discounted
+reward to come; a replay buffer provides batches of past moves; a target network, which follows the
+first one slowly, estimates the value of the next place (without gradients); the loss is Huber's.
+The island is a map in this file: S is the start, T the treasure, O a pit, which ends the walk.
 
 After about ten seconds the agent walks to the treasure on one of the shortest paths, of eight
 moves.

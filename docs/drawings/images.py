@@ -27,7 +27,7 @@ def images(
         pixels: the images, each rows of numbers, or a tensor or array of them.
         captions: a line for each image; may be empty.
         columns: the number of images in a row.
-        size: the width of each.
+        size: the width of each image, in pixels.
         signed: whether negative numbers have a second color; otherwise they are blank.
         alt: the text alternative; by default it lists the captions.
     """

@@ -74,7 +74,7 @@ def equations(
 
 
 def gradients_of_product(n: int, m: int, k: int) -> Picture:
-    """Draw the product of matrices of n by m and m by k, and the two products of its gradient."""
+    """Draw the product of an n by m and an m by k matrix, and the products for its gradients."""
     a, b, g = Matrix("a", n, m), Matrix("b", m, k), Matrix("g", n, k)
     return equations(
         [a, "@", b, "=", Matrix("c", n, k)],

@@ -132,7 +132,7 @@ def test_every_training_example_is_tested_compiled() -> None:
 def test_every_example_has_a_description_and_a_test(path: Path) -> None:
     text = example(path.stem).__doc__
     assert text is not None
-    assert "It shows" in text
+    assert "This example shows" in text
     assert f"python examples/{path.name}" in text
     tests = Path(__file__).parent.glob("test_*.py")
     assert any(f'example("{path.stem}")' in test.read_text() for test in tests)

@@ -1,8 +1,8 @@
 """A backend for OpenCL devices of any vendor: the kernels of mt-cuda, compiled from the same text.
 
 The kernels of mt-cuda do not depend on the machine that runs them. This package adds a machine:
-`prelude` defines their names in OpenCL, and `device` compiles and runs them. Layouts, plans and
-kernels are those of the backend `cuda`.
+`prelude` defines the names of kernels in OpenCL, and `device` compiles and runs kernels. Layouts,
+plans and kernels are those of the backend `cuda`.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def check(device: Any, threads: int) -> None:
         threads: the number of threads of a block.
 
     Raises:
-        BackendUnavailableError: it cannot; the message lists the missing features.
+        BackendUnavailableError: the device cannot; the message lists the missing features.
     """
     offered = device.extensions.split()
     lacks = [what for name, what in EXTENSIONS.items() if name not in offered]
