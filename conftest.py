@@ -2,8 +2,8 @@
 
 A test may skip itself where something optional is missing, and a run in which everything was
 skipped looks green. Where the environment variable `MT_FORBID_SKIPS` is set, a skipped test is a
-failure instead, unless it is marked `gpu`. The isolated environment of mt-cuda sets it: what is
-never run on a GPU there must at least be simulated and compiled.
+failure instead, unless it is marked `gpu`. The isolated environment of mt-cuda sets the variable:
+kernels that never run on a GPU there must at least be simulated and compiled.
 
 Hypothesis has no deadline, because times depend on what else the machine does. If the environment
 variable `CI` is set, it draws the same examples in every run, so that results depend only on the
@@ -11,10 +11,10 @@ code, and half as many, because repeated examples find nothing new; otherwise it
 The profile `repeatable` does not shrink failing examples, which would take long where tests are
 expected to fail. `brief` has few examples, for tests that only show whether something is missing.
 
-Tests have the marks of the course's tasks by the plugin `tools/task_marks.py`, and those that
-compare with torch the mark `torch` by `tools/torch_marks.py`. These are found wherever pytest is
-started, as for the conformance kit of an editable package. In a student's folder
-`tools/task_progress.py` says how far each task is.
+The plugin `tools/task_marks.py` gives tests the marks of the course's tasks, and
+`tools/torch_marks.py` gives the mark `torch` to those that compare with torch. These plugins are
+found wherever pytest is started, as for the conformance kit of an editable package. In a student's
+folder `tools/task_progress.py` reports the progress of each task.
 
 The report begins with the versions of the libraries that arrays and kernels depend on.
 """
@@ -41,8 +41,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 if os.cpu_count() == 1 or (hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) == 1):
     os.environ.setdefault("NUMBA_NUM_THREADS", "2")
 
-# Workers of pytest-xdist share the processors: a product takes one thread, and a thread of a loop
-# that waits for others leaves its processor to them.
+# Workers of pytest-xdist share the processors: a matrix product uses one thread, and an OpenMP
+# thread that waits yields its processor.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
@@ -67,7 +67,7 @@ def _forbid(report: Report) -> Report:
 
 
 def pytest_report_header() -> str:
-    """Say which NumPy and Numba the tests run with."""
+    """Return a line with the versions of NumPy and Numba."""
     installed = []
     for name in ("numpy", "numba"):
         with suppress(metadata.PackageNotFoundError):
@@ -92,7 +92,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_make_parametrize_id(val: object) -> str:
-    """Name parameters by their content, so that a new row changes no other's id."""
+    """Name parameters by their content, so that a new row changes no id of another row."""
     from mt_operators.testing.ids import sample_id
 
     return sample_id(val)
