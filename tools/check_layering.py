@@ -160,8 +160,8 @@ class Environment:
         else:
             output([str(self.python), "-m", "pip", "install", *arguments])
 
-    def run_program(self, program: str, *arguments: str) -> str:
-        """Run a program in this environment, isolated from the repository and user settings."""
+    def ask(self, program: str, *arguments: str) -> str:
+        """Run a program, isolated from the repository and user settings; return its output."""
         return output([str(self.python), "-I", "-c", program, *arguments], self.folder)
 
     def installed(self) -> dict[NormalizedName, list[Requirement]]:

@@ -1,7 +1,8 @@
 """A pytest plugin that reads the marks of the course's tasks from a file next to the tests.
 
-`pytest -m task2_3` runs the tests that depend on task 2.3 of the course. That may depend on
-parameters, so decorators are not enough. `mt skeleton STAGE --mark` writes a file `tasks.toml`:
+`pytest -m task2_3` runs the tests that depend on task 2.3 of the course. The task of a test may
+depend on its parameters, so decorators are not enough. `mt skeleton STAGE --mark` writes a file
+`tasks.toml`:
 
     [task2_3]
     "test_course.py" = "all"
@@ -11,8 +12,8 @@ parameters, so decorators are not enough. `mt skeleton STAGE --mark` writes a fi
     test_views = ["simple-3", "*-float64"]
 
 An entry marks every test of a file, of a function, or with some parameters, where a star matches
-any text, and `[*]` a star. This module imports no others: it is copied into a student's folder with
-the tests, where it also checks that the student's code is imported.
+any text, and `[*]` a star. This module imports no other module of the tools, because it is copied
+into a student's folder with the tests, where it also checks that the student's code is imported.
 """
 
 from __future__ import annotations

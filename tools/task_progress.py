@@ -56,7 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_runtest_makereport(
     call: pytest.CallInfo[None],
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add the stderr of a child process, if a test fails because that failed."""
+    """Add the stderr of a child process to a test that fails because the process failed."""
     report = yield
     error = call.excinfo and call.excinfo.value
     if IS_STUDENTS and isinstance(error, subprocess.CalledProcessError) and error.stderr:

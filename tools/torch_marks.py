@@ -35,7 +35,7 @@ def _words(code: CodeType) -> Iterator[Any]:
 
 @cache
 def _names_torch(function: FunctionType) -> bool:
-    """Return whether a function, or one of its module that it calls, refers to torch."""
+    """Return whether a function, or a function of its module that it calls, refers to torch."""
     reached, waiting = {function}, [function]
     while waiting:
         current = waiting.pop()

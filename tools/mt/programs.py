@@ -29,7 +29,7 @@ def output(
         environment: all of its environment variables; by default those of this process.
 
     Raises:
-        ProgramError: it is not installed or failed; the message contains its output.
+        ProgramError: the program is not installed, or failed; the message contains its output.
     """
     try:
         done = subprocess.run(

@@ -113,7 +113,7 @@ def read_word(text: str) -> Array:
     """Return the numbers of the letters of a word that a user typed.
 
     Raises:
-        InputError: it is not a valid word.
+        InputError: the text is not a valid word.
     """
     word = text.strip().lower()
     if not SHORTEST <= len(word) <= LONGEST:

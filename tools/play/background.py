@@ -60,11 +60,11 @@ class Job(Generic[T]):
 
     Args:
         work: the computation. It pauses and ends only when it reports, so it should report often.
-        unseen: after how many seconds without polls it ends.
+        unseen: the number of seconds without polls after which the job ends.
         clock: the function that returns the time in seconds.
 
     Attributes:
-        failure: why it failed or ended early, as a sentence; else empty.
+        failure: why the job failed or ended early, as a sentence; else empty.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Job(Generic[T]):
         """Store a result, and return when the job may continue.
 
         Raises:
-            Ended: it is to end, or no page has shown it for a while.
+            Ended: the job is to end, or no page has shown it for a while.
         """
         self._latest = result
         while not self._may_run.wait(1.0) and self._is_seen():

@@ -140,11 +140,11 @@ def classify(network: Module, known: Vocabulary, text: str) -> Prediction:
 
     Args:
         network: returns the scores of blame and praise.
-        known: the words that it knows.
+        known: the vocabulary of the network.
         text: the sentence.
 
     Raises:
-        InputError: it has no words, too many, or only unknown ones.
+        InputError: the sentence has no words, too many, or only unknown ones.
     """
     words = tokenize(text)
     if not words:

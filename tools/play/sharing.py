@@ -42,7 +42,7 @@ def threads(count: int) -> Iterator[None]:
 
 
 def shared_from(operation: Operation) -> int:
-    """Return from how many `Operation.steps` an operation runs in parallel."""
+    """Return the number of `Operation.steps` from which an operation runs in parallel."""
     if operation.name == PRODUCT and as_dtype(operation.dtype).is_floating_point:
         return gemm.PARALLEL_FROM
     backend: Any = mt.get_backend("fast")
@@ -100,7 +100,7 @@ def target(run: Run) -> Array:
 
 
 def touched(run: Run, units: range) -> Array:
-    """Return the elements of that memory that some units write, as a bool array."""
+    """Return which elements of `target` some units write, as a bool array."""
     bits = target(run).view(f"u{target(run).itemsize}")
     writes = np.zeros(bits.size, bool)
     for before in (0, np.iinfo(bits.dtype).max):  # no result equals both

@@ -24,9 +24,9 @@ def saved(folder: str, *kinds: type[JobT]) -> tuple[JobT, Module]:
         *kinds: the allowed types of the job.
 
     Raises:
-        InputError: its home directory is unknown, or it contains another job.
-        FileError: it contains no training, or one that is not finished.
-        StateDictError: its parameters do not match the network.
+        InputError: the home directory is unknown, or the folder contains another job.
+        FileError: the folder contains no training, or one that is not finished.
+        StateDictError: the saved parameters do not match the network.
     """
     try:
         path = Path(folder.strip()).expanduser()

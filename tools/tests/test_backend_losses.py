@@ -28,6 +28,6 @@ def losses(backend: str, arguments: list[str], folder: Path) -> list[float]:
 
 
 @pytest.mark.parametrize("backend", FEW)
-def test_losses_match_numpy_backend(backend: str, tmp_path: Path) -> None:
+def test_training_losses_of_each_backend_match_numpy(backend: str, tmp_path: Path) -> None:
     theirs = losses("numpy", FEW[backend], tmp_path)
     np.testing.assert_allclose(losses(backend, FEW[backend], tmp_path), theirs, rtol=1e-5)

@@ -116,7 +116,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, int]]:
 def functions_of(core: Path) -> Iterator[tuple[str, str, int]]:
     """Yield each function of a core that can run: its name, file and line.
 
-    Functions that only type checkers read, and those that a subclass must define, cannot.
+    Functions that only type checkers read, and those that a subclass must define, cannot run.
     """
     for file in sorted(core.glob("*.py")):
         yield from _functions_in(ast.parse(file.read_text(encoding="utf-8")), file, file.stem)

@@ -56,7 +56,7 @@ def test_kernel_rejects_masks_with_more_dimensions_than_queries() -> None:
 
 
 def heads(features: mt.Tensor, count: int) -> list[mt.Tensor]:
-    """Split features of shape (steps, batch, 3 * features) like layers do."""
+    """Split features of shape (steps, batch, 3 * features) as layers do."""
     steps, batch, _ = features.shape
     parts = (part.view(steps, batch, count, -1) for part in features.chunk(3, -1))
     return [part.permute(1, 2, 0, 3) for part in parts]

@@ -86,7 +86,7 @@ def results(name: str, arguments: Any, made: Callable[[Any], mt.Tensor] = mt.ten
 
 
 def one_by_one(kernel: Kernel, units: int, parallel: bool, *arguments: Any) -> None:
-    """Run units one by one, in reverse order, which threads may do as well."""
+    """Run units one by one in reverse order; threads may run units in any order."""
     for unit in reversed(range(units)):
         kernel.serial(unit, unit + 1, *arguments)
 

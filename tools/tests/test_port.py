@@ -88,7 +88,7 @@ def test_replaced_import_keeps_its_form(before: str, after: str) -> None:
         "import numpy as torch",
     ],
 )
-def test_other_imports_and_text_are_unchanged(text: str) -> None:
+def test_imports_of_other_modules_and_text_are_unchanged(text: str) -> None:
     assert changed(text) == text
 
 
@@ -286,7 +286,7 @@ def test_compare_distinguishes_matching_differing_and_failing_programs(
     assert main(["compare", "follows", "--dtype", "float64"]) == 1
 
 
-def test_results_may_differ_ten_times_as_much_as_losses() -> None:
+def test_results_of_a_program_may_differ_ten_times_as_much_as_losses() -> None:
     (program,) = programs(["gat"])
     assert Outcome(program, 1e-5, 5, 1e-5, 1e-4).follows
     assert not Outcome(program, 1e-5, 5, 2e-5, 0.0).follows

@@ -144,7 +144,7 @@ def test_sentence_longer_than_the_model_limit_is_truncated(model: Path) -> None:
 
 
 @pytest.mark.parametrize("backend", ["numpy", "fast"])
-def test_vectors_match_torch_until_a_weight_changes(backend: str, model: Path) -> None:
+def test_sentence_vectors_match_torch_until_a_weight_changes(backend: str, model: Path) -> None:
     pytest.importorskip("torch")
     with mt.use_backend(backend):
         embedder = search.Embedder(model)

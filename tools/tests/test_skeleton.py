@@ -104,7 +104,7 @@ def task_file(folder: Path, name: str = "2_3", **changes: Any) -> None:
         ({"functions": [], "tests": {"a": 3}}, "'tests': patterns must be a table or \"all\""),
         (
             {"functions": [], "tests": {"a": "all"}},
-            "neither it nor any task before it has functions",
+            "neither this task nor any before it has functions",
         ),
         ({"functions": ["mt_operators.operators.mop"]}, r"2_3\.toml:4: .*'mop'. Did you mean map"),
         (

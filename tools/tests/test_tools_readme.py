@@ -65,7 +65,7 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
     assert f"usage: mt {command}" in capsys.readouterr().out
 
 
-def test_missing_library_exits_with_status_1_and_a_hint(
+def test_command_without_its_library_exits_with_status_1_and_a_hint(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     for name in ("mt.stages.command", "rich", "rich.console"):

@@ -54,9 +54,10 @@ class Library:
 
 
 def library(name: str, threads: int) -> Library:
-    """Return the library whose module of tensors has this name, limited to a number of threads.
+    """Return the library whose module of tensors has this name; limit torch to some threads.
 
-    `torch+compile` compiles networks, and `mt_tensor+compile` whole steps.
+    `torch+compile` compiles networks, and `mt_tensor+compile` whole steps. For this project, the
+    variables of `environment` limit the threads.
     """
     name, _, compiles = name.partition("+")
     is_torch = name == "torch"
@@ -81,11 +82,11 @@ def library(name: str, threads: int) -> Library:
 def environment(name: str, backend: str, threads: int) -> dict[str, str]:
     """Return the environment variables for a process of a side.
 
-    On torch's side the project reads the data and the settings of its jobs. It uses NumPy there,
-    as users of torch do: threads of compiled loops would compete with torch's.
+    In the processes of torch and JAX, the project reads the data and the settings of its jobs. It
+    uses its NumPy backend there, because threads of compiled loops would compete with theirs.
 
     Args:
-        name: the name of the side: "torch", or one of the project's.
+        name: the name of the side, such as "torch", "jax" or "mt_tensor+compile".
         backend: the backend of the project's own side.
         threads: the number of threads.
     """

@@ -16,14 +16,21 @@ from mt.bench.libraries import library
 from mt.bench.workloads import WORKLOADS, Program
 
 WARM_UP = 1 / 3
-"""The duration of the warm-up before a measurement, as a fraction of it: the other side has just
-used the caches and processors."""
+"""The duration of the warm-up, as a fraction of the duration of the measurement. It is needed
+because the other side has just used the caches and processors."""
 
 
 def seconds(program: Program, runs: int, duration: float, wait: Program) -> float:
-    """Return the mean time of several runs; `wait` waits for the device."""
-    start = time.perf_counter()
-    while time.perf_counter() - start < WARM_UP * duration:
+    """Return the mean time of several runs in seconds, after a warm-up.
+
+    Args:
+        program: the program to measure.
+        runs: the number of runs.
+        duration: the expected duration of all runs in seconds, which determines the warm-up.
+        wait: a function that waits for the device.
+    """
+    began = time.perf_counter()
+    while time.perf_counter() - began < WARM_UP * duration:
         program()
     wait()
     start = time.perf_counter()

@@ -1,7 +1,7 @@
 """`mt bench ways`: whether operations on a device run as one kernel, several, or on the host.
 
-A recorder counts. The simulator computes only for operations that read elements, since they depend
-on the values.
+A recorder counts launches and copies. The simulator computes only for operations that read
+elements, since they depend on the values.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ elements, and counts launches and copies of the second run, forward and backward
 - **one kernel**: one launch.
 - **composed**: several launches.
 - **sends numbers**: constants computed in Python are copied to the device.
-- **waits for a number**: it decides what runs next, or the size of a result.
+- **waits for a number**: the host reads a number that decides what runs next, or the size of a
+  result.
 - **by way of the host**: elements are copied to the host, which computes with them.
 
 If the calls of one operation run in several ways, all are listed. In-place operations are called on

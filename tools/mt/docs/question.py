@@ -22,7 +22,7 @@ class SummaryNode(nodes.paragraph):
 
 
 class QuestionDirective(SphinxDirective):
-    """Ask a question."""
+    """Show a question, with its answer folded."""
 
     required_arguments = 1
     final_argument_whitespace = True

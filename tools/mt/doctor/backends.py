@@ -1,6 +1,6 @@
 """Check the backends: which exist, whether each works here, and which is the default.
 
-A broken library may crash the process, so a child process imports them.
+A broken library may crash the process that imports it, so a child process imports the backends.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def check_gpu() -> Iterator[Finding]:
         return
     found = driver()
     if found is None:
-        yield fine("GPU", "there is no NVIDIA driver; MT_CUDA_SIM=1 simulates one")
+        yield fine("GPU", "there is no NVIDIA driver; MT_CUDA_SIM=1 simulates a GPU")
         return
     major, minor, devices = found
     text = f"{devices}, with a driver for CUDA {major}.{minor}"

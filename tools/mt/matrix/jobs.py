@@ -37,7 +37,7 @@ class Job:
         python: The version of Python.
         numpy: `oldest` or `newest`; empty for a stage without NumPy.
         backend: The backend that the kit tests; empty for the tests of the stage itself.
-        needs: The installed packages: a change of any other cannot break it.
+        needs: The installed packages; a change of another package cannot break the job.
         essential: Whether to run it by default.
     """
 

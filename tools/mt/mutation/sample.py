@@ -3,8 +3,8 @@
 hatch run mutation:sample mt-autodiff --sample 200 --seed 1
 hatch run mutation:report mt-autodiff
 
-It works in a clone of the last commit below `build/mutation`, in which all tests of the package run
-once, to record which lines each of them executes.
+The command works in a clone of the last commit below `build/mutation`, in which all tests of the
+package run once, to record which lines each of them executes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_of("hatch run mutation:sample", __doc__)
     parser.add_argument("package", help="the package to mutate")
     parser.add_argument("--sample", type=positive, default=200, metavar="N", help="mutants (200)")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the sample (1)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the sample (1)")
     options = parser.parse_args(arguments)
     with reported("mutation"):
         package = Workspace.read()[options.package].name

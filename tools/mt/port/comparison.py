@@ -1,4 +1,4 @@
-"""Run typical torch programs there and here, and compare them step by step.
+"""Run typical torch programs on torch and on this project, and compare them step by step.
 
 Each program takes `--out FILE` and writes its losses and final results to it, as arrays by name.
 Each side runs all of them in a child process; only the imports of the programs differ.
@@ -87,7 +87,7 @@ class Outcome:
 
     @property
     def follows(self) -> bool:
-        """Whether it runs here, with differences within the limit."""
+        """Whether the program runs on this project, with differences within the limit."""
         return not self.failure and max(self.loss, self.result / RESULTS) <= self.allowed
 
 
@@ -116,7 +116,7 @@ def compared(
 
     Args:
         chosen: the programs.
-        backend: the backend to run them on here.
+        backend: the backend of this project to run them on.
         dtype: the dtype that they compute in.
         short: whether to run each for a fraction of a second only.
     """

@@ -1,7 +1,7 @@
 """Run programs in one process, one after the other: `python -m mt.port.running torch float32`.
 
 It reads lines of JSON with the path of a program and its arguments. After each program it prints a
-line with the error message, or an empty one. What the programs print is dropped.
+line of JSON with the error message, or an empty string. The output of the programs is dropped.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def run(file: Path, arguments: Sequence[str], library: str, dtype: str = "float3
 
 
 def in_float64(text: str, tree: ast.Module) -> str:
-    """Return a program that computes in float64 wherever it says float32, and by default."""
+    """Return a program with float64 in place of float32, also as the default dtype."""
     heads = list(itertools.takewhile(_must_be_first, tree.body))
     lines = text.splitlines(keepends=True)
     line = (heads[-1].end_lineno or 0) if heads else 0

@@ -26,7 +26,7 @@ from mt.release.proving import build_twice, prove
 from mt.release.state import ReleaseError
 from mt.workspace import ROOT, Stage, Workspace
 
-NEXT = """Check it and commit it; tag it when CI has passed on the main branch:
+NEXT = """Check and commit the release; tag it when CI has passed on the main branch:
 
     hatch run mt release --check {tag}
     git commit -m "{stage.short}: release {version}" packages/{stage.name}
@@ -82,7 +82,7 @@ def prepare(workspace: Workspace, stage: Stage, version: Version | None = None) 
             has been released.
 
     Raises:
-        ReleaseError: It cannot be released; then nothing has been written.
+        ReleaseError: The stage cannot be released; then nothing has been written.
     """
     last = state.released(stage)
     version = version or next_version(last, state.version_of(stage))
@@ -135,7 +135,7 @@ def check(workspace: Workspace, tag: str, folder: Path, sources: Sequence[str]) 
         sources: The options of `uv pip install` that select the index.
 
     Raises:
-        ReleaseError: It cannot be released.
+        ReleaseError: The stage cannot be released.
     """
     stage = agreeing(workspace, tag)
     print(f"{tag} agrees with the version, the changelog and the ranges of other packages")

@@ -144,7 +144,7 @@ def awaited(task: Task, tasks: Sequence[Task]) -> Task:
     """
     before = [each for each in tasks[: tasks.index(task) + 1] if each.functions]
     if not before:
-        raise TableError(f"{task.file.name}: neither it nor any task before it has functions.")
+        raise TableError(f"{task.file.name}: neither this task nor any before it has functions.")
     return before[-1]
 
 

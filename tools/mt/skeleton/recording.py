@@ -2,7 +2,7 @@
 
     pytest -p mt.skeleton.recording --record FOLDER [--only FILE]
 
-It writes `collected.json`, with all tests and the files that cannot be collected, and
+The plugin writes `collected.json`, with all tests and the files that cannot be collected, and
 `outcomes.json`. With several processes, the first writes the collection: all collect the same, and
 pytest-xdist passes on only one of several files that are skipped for the same reason.
 """

@@ -65,7 +65,7 @@ def solve(skeleton: Skeleton, tasks: Sequence[Task]) -> dict[Path, Path]:
     """Insert the solutions of some tasks.
 
     Returns:
-        the copies of files in which a student's work was replaced, by file.
+        The copies of files in which a student's work was replaced, by file.
 
     Raises:
         ToolError: a solution cannot be inserted; then nothing was changed.

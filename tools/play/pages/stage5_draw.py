@@ -21,7 +21,7 @@ from play.showing import show_picture
 
 
 def show() -> None:
-    """Show paper, and the classification of the drawing."""
+    """Show the canvas, and the classification of the drawing."""
     left, right = st.columns([2, 3], gap="large")
     with left:
         strokes = read_strokes(paper("draw.paper"))

@@ -1,1 +1,1 @@
-"""Random programs, run here and with torch, and compared after every step."""
+"""Random programs, run with this project and with torch, and compared after every step."""

@@ -20,7 +20,7 @@ class Context:
     Attributes:
         steps: the program up to the step that shows it.
         before: the elements of all values before this step.
-        after: the elements of all values after it, here.
+        after: the elements of all values after this step, in this project.
         memory: for each value the first one that shares its memory.
         states: for each step the elements that it has changed.
     """

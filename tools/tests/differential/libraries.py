@@ -34,7 +34,7 @@ class Ours:
 
 
 class Torch:
-    """The oracle."""
+    """torch, the oracle."""
 
     def __init__(self) -> None:
         import torch

@@ -119,7 +119,7 @@ class Operation:
 
 
 def function_of(form: str) -> Callable[..., Any] | None:
-    """Return the function that a form calls here; None if torch has no such function."""
+    """Return the function of this project that a form calls; None if torch has no such one."""
     if not form.endswith("()") or operation_of(form) in LEFT_OUT.keys() | IN_FUNCTIONAL:
         return None
     first, *path = form.removesuffix("()").split(".")

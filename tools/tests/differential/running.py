@@ -1,4 +1,4 @@
-"""Run a program here and with torch, and compare both after every step.
+"""Run a program with this project and with torch, and compare both after every step.
 
 After a step, torch's elements are set to ours, so that a rounding error shows only in the step that
 caused it, and both libraries always compute from identical numbers. The memory layout of new
@@ -100,7 +100,7 @@ class Run:
 
     Attributes:
         ours: this project.
-        theirs: torch; None to run the program only here.
+        theirs: torch; None to run the program with this project only.
         steps: the steps so far.
         raised: the numbers of steps without a result, most of which raised an error.
         elements: the elements of all values, by name.

@@ -28,7 +28,7 @@ class Counting:
             report(number)
 
     def go_on(self) -> None:
-        """Let it continue to its next report."""
+        """Let the computation continue to its next report."""
         self.allowed.release()
         assert self.reached.acquire(timeout=LONG)
 

@@ -92,7 +92,7 @@ def _noted(lo: Any, hi: Any, firsts: Any, lasts: Any) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 64])
-def test_shares_match_the_compiled_function(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thread_shares_match_compiled_function(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel, "thread_count", lambda: count)
     noted = Kernel.of(_noted)
     for units in (1, 2, 7, 8, 63, 1000):

@@ -1,4 +1,4 @@
-"""A masked language model: words are hidden, replaced or kept, and predicted from their neighbours."""
+"""A masked language model: words are hidden, replaced or kept, and predicted from their neighbors."""
 
 import argparse
 import math

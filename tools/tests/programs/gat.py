@@ -1,4 +1,4 @@
-"""Graph attention on a planted partition: nodes are classified by their neighbours' features."""
+"""Graph attention on a planted partition: nodes are classified by their neighbors' features."""
 
 import argparse
 

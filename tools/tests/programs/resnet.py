@@ -62,7 +62,7 @@ class ResNet(nn.Module):
 
 
 def stripes(count, rng):
-    """Return a dataset of noisy stripes of any colour, labelled by their direction."""
+    """Return a dataset of noisy stripes of any color, labeled by their direction."""
     labels = rng.integers(0, 4, count)
     y, x = np.mgrid[0:16, 0:16]
     planes = np.stack([x, y, x + y, x - y])[labels]
@@ -74,7 +74,7 @@ def stripes(count, rng):
 
 
 def augment(images, rng):
-    """Shift each picture by up to two pixels; permute the colours of about half of them."""
+    """Shift each picture by up to two pixels; permute the colors of about half of them."""
     padded = nn.functional.pad(images, (2, 2, 2, 2), mode="reflect")
     out = torch.empty_like(images)
     for i, (dy, dx) in enumerate(rng.integers(0, 5, (len(images), 2))):
