@@ -160,7 +160,7 @@ class Environment:
         else:
             output([str(self.python), "-m", "pip", "install", *arguments])
 
-    def ask(self, program: str, *arguments: str) -> str:
+    def run_program(self, program: str, *arguments: str) -> str:
         """Run a program, isolated from the repository and user settings; return its output."""
         return output([str(self.python), "-I", "-c", program, *arguments], self.folder)
 

@@ -29,8 +29,8 @@ def seconds(program: Program, runs: int, duration: float, wait: Program) -> floa
         duration: the expected duration of all runs in seconds, which determines the warm-up.
         wait: a function that waits for the device.
     """
-    began = time.perf_counter()
-    while time.perf_counter() - began < WARM_UP * duration:
+    start = time.perf_counter()
+    while time.perf_counter() - start < WARM_UP * duration:
         program()
     wait()
     start = time.perf_counter()
