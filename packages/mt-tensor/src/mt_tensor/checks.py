@@ -7,7 +7,14 @@ from collections.abc import Hashable, Iterable, Mapping
 from types import FunctionType
 from typing import Any, cast
 
-from mt_tensor.core.arguments import Function, check_flags, parameters_of, renamed
+from mt_tensor.core.arguments import (
+    Function,
+    as_integer,
+    check_addressable,
+    check_flags,
+    parameters_of,
+    renamed,
+)
 from mt_tensor.core.dtypes import bool_
 from mt_tensor.core.extensions import AUTOCAST_BLOCKS, EXTENSIONS
 from mt_tensor.core.operands import require_tensors
@@ -42,6 +49,20 @@ def check_mask(name: str, mask: Tensor) -> None:
         raise DTypeError(
             f"{name}() takes a bool mask; {mask.dtype.name} was given. Compare first, as in x > 0."
         )
+
+
+def checked_length(name: str, label: str, value: Any) -> int:
+    """Return the length of a new 1-D tensor.
+
+    Raises:
+        ShapeError: it is negative or too large.
+        TypeError: it is not an integer.
+    """
+    length = as_integer(f"{name}(): {label}", value)
+    if length < 0:
+        raise ShapeError(f"{name}() takes a non-negative {label}; {length} was given.")
+    check_addressable((length,))
+    return length
 
 
 def check_choice(name: str, label: str, value: Any, options: Iterable[Any]) -> None:

@@ -8,7 +8,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from mt_tensor.core.arguments import as_integer, check_addressable
+from mt_tensor.checks import checked_length
+from mt_tensor.core.arguments import as_integer
 from mt_tensor.core.creation import (
     IgnoredOptions,
     Placement,
@@ -180,10 +181,7 @@ def logspace(
 
 def _spaced(name: str, start: Any, end: Any, steps: int) -> Array:
     """Return evenly spaced numbers; each half is computed from its own end, as torch does."""
-    count = as_integer(f"{name}(): steps", steps)
-    if count < 0:
-        raise ShapeError(f"{name}() takes a non-negative number of steps; {count} was given.")
-    check_addressable((count,))
+    count = checked_length(name, "number of steps", steps)
     first = float(one_number(f"{name}(): start", start))
     last = float(one_number(f"{name}(): end", end))
     up, down = np.linspace(first, last, count), np.linspace(last, first, count)

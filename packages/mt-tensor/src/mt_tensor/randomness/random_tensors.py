@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
-from mt_tensor.checks import validate_call
-from mt_tensor.core.arguments import as_integer, check_addressable, check_floating
+from mt_tensor.checks import checked_length, validate_call
+from mt_tensor.core.arguments import as_integer, check_floating
 from mt_tensor.core.contract import TensorBackend
 from mt_tensor.core.conversion import cast
 from mt_tensor.core.creation import Placement, dtype_or_default, from_values, new_shape, rand
@@ -150,10 +150,7 @@ def randperm(
         DTypeError: `n - 1` is out of the range of the dtype.
         TypeError: `n` is not an integer.
     """
-    count = as_integer("randperm(): n", n)
-    if count < 0:
-        raise ShapeError(f"randperm() takes a non-negative integer n; {count} was given.")
-    check_addressable((count,))
+    count = checked_length("randperm", "n", n)
     kind = int64 if dtype is None else as_dtype(dtype)
     if count:
         kind.checked(count - 1)
