@@ -234,7 +234,7 @@ def test_page_shows_one_thread_for_a_small_operation(opened: Callable[[str], Any
     assert any("One thread runs all of it" in each.value for each in page.markdown)
     assert elements(page) == [[6400]]
     page.selectbox[0].set_value("gcd").run()
-    assert "gcd() works on integers" in page.error[0].value
+    assert r"gcd\(\) works on integers" in page.error[0].value
     page.selectbox[1].set_value("int32").run()
     assert not page.error
 
